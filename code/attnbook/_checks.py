@@ -1,0 +1,83 @@
+"""Errors that name the argument, what came and what is needed. Room 0: imports nothing of ours."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def shape(tensor: Tensor) -> str:
+    """Write a tensor's shape the way messages quote it, for instance ``(2, 5, 8)``."""
+    return str(tuple(tensor.shape))
+
+
+def check_floating(name: str, tensor: Tensor) -> None:
+    """Raise TypeError unless `tensor` is a real floating-point tensor."""
+    if not isinstance(tensor, Tensor):
+        raise TypeError(f"{name} must be a torch.Tensor, got {type(tensor).__name__}")
+    if not tensor.dtype.is_floating_point:
+        raise TypeError(f"{name} must be floating point, got {tensor.dtype}")
+
+
+def check_count(name: str, value: int, least: int = 0) -> int:
+    """Return `value` as an int, or raise unless it is a whole number of at least `least`."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"{name} must be an int, got {type(value).__name__}")
+    value = value.__index__()
+    if value < least:
+        raise ValueError(f"{name} must be at least {least}, got {value}")
+    return value
+
+
+def check_positive(name: str, value: float | Tensor) -> None:
+    """Raise ValueError unless a number is positive; a tensor (a learned width) is not looked at."""
+    if not isinstance(value, Tensor) and not value > 0:
+        raise ValueError(f"{name} must be positive, got {value}")
+
+
+def check_pair(queries: Tensor, keys: Tensor, *, same_features: bool = True) -> None:
+    """Raise unless queries (..., q, d) and keys (..., k, d) agree in batch axes, dtype and `d`."""
+    check_floating("queries", queries)
+    check_floating("keys", keys)
+    if queries.dim() < 2 or keys.dim() != queries.dim() or keys.shape[:-2] != queries.shape[:-2]:
+        raise ValueError(
+            "queries and keys must have the same rank, at least 2, and equal batch axes: "
+            f"(..., q, d) and (..., k, d); got {shape(queries)} and {shape(keys)}"
+        )
+    if keys.dtype != queries.dtype:
+        raise TypeError(f"keys must have the dtype of queries, {queries.dtype}, got {keys.dtype}")
+    if same_features and keys.shape[-1] != queries.shape[-1]:
+        raise ValueError(
+            "queries and keys must have the same number of features for this score, got "
+            f"{queries.shape[-1]} and {keys.shape[-1]}; GeneralScore and AdditiveScore "
+            "take unequal ones"
+        )
+
+
+def align_mask(mask: Tensor, target: torch.Size) -> Tensor:
+    """Give `mask` the rank of scores of shape `target` and check its sizes; the rank decides.
+
+    2-D is (q, k), 3-D is (b, q, k), 4-D is (b, h, q, k); an axis of size 1 is broadcast. Over
+    scores with heads a 3-D mask gets its head axis here, so that (b, q, k) can never be read
+    as (h, q, k).
+    """
+    if not isinstance(mask, Tensor):
+        raise TypeError(f"mask must be a boolean torch.Tensor, got {type(mask).__name__}")
+    if mask.dtype != torch.bool:
+        raise TypeError(
+            f"mask must be boolean, True = may attend, got {mask.dtype}; "
+            "length_mask turns lengths into a mask"
+        )
+    if not 2 <= mask.dim() <= 4 or mask.dim() > len(target):
+        raise ValueError(
+            f"mask must be (q, k), (b, q, k) or (b, h, q, k) and no deeper than the scores, "
+            f"whose shape is {tuple(target)}; got {shape(mask)}"
+        )
+    aligned = mask.unsqueeze(1) if mask.dim() == 3 and len(target) == 4 else mask
+    wanted = target[len(target) - aligned.dim() :]
+    if any(m not in (1, t) for m, t in zip(aligned.shape, wanted, strict=True)):
+        raise ValueError(
+            f"mask of shape {shape(mask)} does not fit scores of shape {tuple(target)}: "
+            f"read as {shape(aligned)}, each axis must be 1 or that of {tuple(wanted)}"
+        )
+    return aligned
