@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+
 import torch
 from torch import Tensor
 
@@ -21,9 +23,13 @@ def check_floating(name: str, tensor: Tensor) -> None:
 
 def check_count(name: str, value: int, least: int = 0) -> int:
     """Return `value` as an int, or raise unless it is a whole number of at least `least`."""
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
+    try:
+        whole = None if isinstance(value, bool) else operator.index(value)
+    except TypeError:  # a float, a string; a float tensor has __index__ and refuses to use it
+        whole = None
+    if whole is None:
         raise TypeError(f"{name} must be an int, got {type(value).__name__}")
-    value = value.__index__()
+    value = whole
     if value < least:
         raise ValueError(f"{name} must be at least {least}, got {value}")
     return value
@@ -72,6 +78,11 @@ def align_mask(mask: Tensor, target: torch.Size) -> Tensor:
         raise ValueError(
             f"mask must be (q, k), (b, q, k) or (b, h, q, k) and no deeper than the scores, "
             f"whose shape is {tuple(target)}; got {shape(mask)}"
+        )
+    if mask.dim() > 2 and len(target) > 4:
+        raise ValueError(
+            f"mask must be (q, k) over scores of more than four axes, which say nothing of where "
+            f"b and h are: scores {tuple(target)}, got {shape(mask)}"
         )
     aligned = mask.unsqueeze(1) if mask.dim() == 3 and len(target) == 4 else mask
     wanted = target[len(target) - aligned.dim() :]

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from ._checks import align_mask, check_floating, shape
+from ._checks import align_mask, check_floating, check_pair, shape
 from .normalize import masked_softmax
 from .scores import scaled_dot
 
@@ -41,25 +41,31 @@ def attention(
     Returns:
         Output (..., q, d_v), and weights (..., q, k) before dropout, or None. A query that may
         attend to nothing gets zero weights and a zero output. Keys and values that no query may
-        attend to never matter, whatever they hold; a value that some query may attend to must be
-        finite (0 x NaN is NaN).
+        attend to, and queries that may attend to nothing, never matter, whatever they hold; a key
+        or value that some query may attend to must be finite (0 x NaN is NaN), and with
+        `need_weights=False` its products q . k must not overflow.
 
     Raises:
-        TypeError: a tensor is not floating point, the mask is not boolean.
-        ValueError: shapes, mask rank or dropout do not fit.
+        TypeError: a tensor is not floating point or differs in dtype, the mask is not boolean.
+        ValueError: shapes, mask rank or dropout do not fit, or the score has a wrong shape.
 
     Source: Vaswani et al. 2017, equation 1, with the score and the normaliser as arguments.
     """
     _check_inputs(queries, keys, values, dropout)
+    target = torch.Size((*queries.shape[:-1], keys.shape[-2]))  # (..., q, k)
     if mask is not None:
-        target = torch.Size((*queries.shape[:-1], keys.shape[-2]))  # (..., q, k)
         mask = align_mask(mask, target)
         unseen = ~mask.any(dim=-2).unsqueeze(-1)  # (..., k, 1): keys that no query may attend to
         keys = keys.masked_fill(unseen, 0.0)  # 0 x NaN is NaN, forward and backward,
         values = values.masked_fill(unseen, 0.0)  # so a zero weight alone does not keep it out
+        idle = ~mask.any(dim=-1, keepdim=True)  # (..., q, 1): queries that may attend to nothing
+        queries = queries.masked_fill(idle, 0.0)  # theirs would reach the gradient of the keys
     if not need_weights and score is scaled_dot and normalize is masked_softmax:
+        check_pair(queries, keys)
         return _fused(queries, keys, values, mask, dropout), None
     scores = score(queries, keys)  # (..., q, k)
+    if scores.shape != target:
+        raise ValueError(f"score must give {tuple(target)}, (..., q, k), got {shape(scores)}")
     weights = normalize(scores, mask)  # (..., q, k)
     kept = F.dropout(weights, dropout) if dropout else weights
     output = kept @ values  # (..., q, k) @ (..., k, d_v) -> (..., q, d_v)
@@ -97,6 +103,10 @@ def _with_heads(tensor: Tensor) -> Tensor:
 def _check_inputs(queries: Tensor, keys: Tensor, values: Tensor, dropout: float) -> None:
     for name, tensor in (("queries", queries), ("keys", keys), ("values", values)):
         check_floating(name, tensor)
+        if tensor.dtype != queries.dtype:
+            raise TypeError(
+                f"{name} must have the dtype of queries, {queries.dtype}, got {tensor.dtype}"
+            )
     if not 2 <= queries.dim() <= 4:
         raise ValueError(
             f"queries must be (q, d), (b, q, d) or (b, h, q, d), got shape {shape(queries)}"

@@ -32,7 +32,7 @@ def length_mask(lengths: Tensor | Sequence, n: int) -> Tensor:
         ValueError: a length is negative, or `lengths` is neither 1-D nor 2-D.
     """
     n = check_count("n", n)
-    lengths = torch.as_tensor(lengths)
+    lengths = _as_lengths(lengths)
     if lengths.dtype == torch.bool:
         raise TypeError(
             "lengths must be integers, got torch.bool: this looks like a mask, "
@@ -160,6 +160,18 @@ def random_mask(
     device = "cpu" if generator is None else generator.device
     order = torch.rand(q, k, generator=generator, device=device).argsort(dim=-1)
     return torch.zeros(q, k, dtype=torch.bool, device=device).scatter(1, order[:, :count], True)
+
+
+def _as_lengths(lengths: Tensor | Sequence) -> Tensor:
+    if isinstance(lengths, Tensor):
+        return lengths
+    try:
+        tensor = torch.as_tensor(lengths)
+    except (TypeError, ValueError, RuntimeError) as error:  # ragged, None, text
+        raise TypeError(
+            f"lengths must be a tensor or a list of integers, got {lengths!r}: {error}"
+        ) from None
+    return tensor if tensor.numel() else tensor.long()  # torch takes [] for floats
 
 
 def _places(q: int, k: int | None, offset: int, device) -> tuple[Tensor, Tensor]:

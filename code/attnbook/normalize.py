@@ -48,7 +48,7 @@ def sparsemax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
     filled, empty = _fill(scores, mask)
     if filled.shape[-1] == 0:
         return filled
-    z = filled - filled.amax(dim=-1, keepdim=True).detach()
+    z = _below_best(filled)
     ordered = z.sort(dim=-1, descending=True).values
     finite = ordered.clamp(min=-2.0)  # below the best by one or more: never in the support
     rank = _ranks(z)
@@ -56,7 +56,7 @@ def sparsemax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
     size = support.sum(dim=-1, keepdim=True)
     total = torch.where(support, finite, 0.0).sum(dim=-1, keepdim=True)
     threshold = (total - 1) / size
-    return (z - threshold).clamp(min=0.0).masked_fill(empty, 0.0)
+    return (z - threshold).clamp(min=0.0).masked_fill(empty, 0.0).to(scores.dtype)
 
 
 def entmax15(scores: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -69,7 +69,7 @@ def entmax15(scores: Tensor, mask: Tensor | None = None) -> Tensor:
     filled, empty = _fill(scores, mask)
     if filled.shape[-1] == 0:
         return filled
-    z = (filled - filled.amax(dim=-1, keepdim=True).detach()) / 2
+    z = _below_best(filled) / 2
     ordered = z.sort(dim=-1, descending=True).values.clamp(min=-2.0)
     rank = _ranks(z)
     mean = ordered.cumsum(dim=-1) / rank
@@ -79,9 +79,9 @@ def entmax15(scores: Tensor, mask: Tensor | None = None) -> Tensor:
     # sqrt has an infinite slope at 0: keep its argument away from 0 where it is clipped
     root = torch.where(inside > 0, inside, 1.0).sqrt().where(inside > 0, 0.0)
     candidates = mean - root
-    size = (candidates <= ordered).sum(dim=-1, keepdim=True)
+    size = (candidates <= ordered).sum(dim=-1, keepdim=True).clamp(min=1)  # 0 if a score is NaN
     threshold = candidates.gather(-1, size - 1)
-    return (z - threshold).clamp(min=0.0).square().masked_fill(empty, 0.0)
+    return (z - threshold).clamp(min=0.0).square().masked_fill(empty, 0.0).to(scores.dtype)
 
 
 def top_k_softmax(scores: Tensor, mask: Tensor | None = None, *, k: int) -> Tensor:
@@ -93,8 +93,9 @@ def top_k_softmax(scores: Tensor, mask: Tensor | None = None, *, k: int) -> Tens
 
     Source: Gupta et al. 2021 (Memory-efficient Transformers via top-k attention), section 2.
     """
-    k = min(check_count("k", k, least=1), scores.shape[-1])
+    k = check_count("k", k, least=1)
     filled, _ = _fill(scores, mask)
+    k = min(k, scores.shape[-1])
     chosen = filled.topk(k, dim=-1).indices  # (..., q, k)
     kept = torch.zeros_like(filled, dtype=torch.bool).scatter(-1, chosen, True)
     if mask is not None:
@@ -124,8 +125,9 @@ def gumbel_softmax(
     uniform = torch.rand(scores.shape, generator=generator, device=scores.device)
     tiny = torch.finfo(uniform.dtype).tiny
     exponential = -uniform.clamp(min=tiny).log()
-    noise = -exponential.clamp(min=tiny).log().to(scores.dtype)
-    soft = masked_softmax((scores + noise) / temperature, mask)
+    noise = -exponential.clamp(min=tiny).log()
+    # half scores join the noise in single precision: a low temperature would overflow them
+    soft = masked_softmax((scores + noise) / temperature, mask).to(scores.dtype)
     if not hard or scores.shape[-1] == 0:
         return soft
     best = soft.argmax(dim=-1, keepdim=True)
@@ -151,6 +153,15 @@ def _fill(scores: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
         return scores.clone(), scores.new_ones((*scores.shape[:-1], 1), dtype=torch.bool)
     empty = scores.detach().amax(dim=-1, keepdim=True) == -torch.inf
     return scores.masked_fill(empty, 0.0), empty
+
+
+def _below_best(filled: Tensor) -> Tensor:
+    """Scores less the best of their row, in single precision or better.
+
+    Sums over the keys follow, and half precision cannot even count to 2049.
+    """
+    wide = filled.to(torch.promote_types(filled.dtype, torch.float32))
+    return wide - wide.amax(dim=-1, keepdim=True).detach()
 
 
 def _ranks(z: Tensor) -> Tensor:

@@ -58,7 +58,7 @@ def cosine(queries: Tensor, keys: Tensor) -> Tensor:
     Source: Graves et al. 2014 (Neural Turing Machines), equation 6.
     """
     check_pair(queries, keys)
-    return nn.functional.normalize(queries, dim=-1) @ nn.functional.normalize(keys, dim=-1).mT
+    return _unit(queries) @ _unit(keys).mT
 
 
 def gaussian(queries: Tensor, keys: Tensor, *, width: float | Tensor = 1.0) -> Tensor:
@@ -77,7 +77,8 @@ def boxcar(queries: Tensor, keys: Tensor, *, width: float | Tensor = 1.0) -> Ten
 
     Shapes and `width` as in `gaussian`.
     """
-    return torch.where(_squared_distances(queries, keys, width) <= 1, 0.0, -torch.inf)
+    squares = _squared_distances(queries, keys, width)
+    return (squares * 0.0).masked_fill(squares > 1, -torch.inf)  # times 0: NaN stays NaN
 
 
 def epanechnikov(queries: Tensor, keys: Tensor, *, width: float | Tensor = 1.0) -> Tensor:
@@ -97,7 +98,8 @@ def triangular(queries: Tensor, keys: Tensor, *, width: float | Tensor = 1.0) ->
     """
     squares = _squared_distances(queries, keys, width)
     # the square root has an infinite slope at 0, where query and key coincide
-    distances = squares.where(squares > 0, 1.0).sqrt().where(squares > 0, 0.0)
+    same = squares == 0
+    distances = squares.masked_fill(same, 1.0).sqrt().masked_fill(same, 0.0)
     return _log_positive(1 - distances)
 
 
@@ -199,6 +201,15 @@ def _squared_distances(queries: Tensor, keys: Tensor, width: float | Tensor) -> 
 
 
 def _log_positive(kernel: Tensor) -> Tensor:
-    """log where the kernel is positive, minus infinity elsewhere, with no NaN in the gradient."""
-    inside = kernel > 0
-    return torch.where(inside, kernel.where(inside, 1.0).log(), -torch.inf)
+    """log where the kernel is positive, else minus infinity, whose gradient is 0 and not NaN."""
+    outside = kernel <= 0
+    return kernel.masked_fill(outside, 1.0).log().masked_fill(outside, -torch.inf)
+
+
+def _unit(vectors: Tensor) -> Tensor:
+    """Vectors of length one, zero vectors as they are.
+
+    `F.normalize` adds 1e-12 to the length, which float16 rounds to 0: 0 / 0 for a zero vector.
+    """
+    length = torch.linalg.vector_norm(vectors, dim=-1, keepdim=True)
+    return vectors / length.masked_fill(length == 0, 1.0)

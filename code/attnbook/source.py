@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 class Source:
@@ -24,23 +27,32 @@ def show_source(*objects, docstring: bool = False) -> Source:
     Raises:
         TypeError: an object has no Python source.
     """
-    parts = [inspect.getsource(thing) for thing in objects]
+    parts = [_source_of(thing) for thing in objects]
     if not docstring:
         parts = [_without_docstring(part) for part in parts]
     return Source("\n\n".join(part.rstrip() for part in parts))
 
 
-def _without_docstring(code: str) -> str:
-    """Cut the first docstring of a definition, leaving its lines of code untouched."""
-    import ast
+def _source_of(thing) -> str:
+    try:
+        return inspect.getsource(thing)
+    except OSError:  # typed at a prompt or built by exec: inspect says only that it found no file
+        raise TypeError(f"objects must come from Python files, got {thing!r}") from None
 
+
+def _without_docstring(code: str) -> str:
+    """Cut every docstring of a definition, leaving its lines of code untouched."""
     node = ast.parse(inspect.cleandoc("\n" + code)).body[0]
     lines = code.splitlines()
     cuts = []
     for inner in ast.walk(node):
-        body = getattr(inner, "body", None)
-        if isinstance(inner, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(inner) and body:
-            cuts.append((body[0].lineno - 1, body[0].end_lineno))
-    for start, end in sorted(cuts, reverse=True):
-        del lines[start:end]
+        if isinstance(inner, _DEFINITIONS) and ast.get_docstring(inner) is not None:
+            text = inner.body[0]
+            if text.lineno > inner.lineno:  # not a definition on a single line
+                cuts.append((text.lineno - 1, text.end_lineno, len(inner.body) == 1))
+    for start, end, alone in sorted(cuts, reverse=True):
+        indent = lines[start][: -len(lines[start].lstrip())]
+        while not alone and not lines[end].strip():
+            end += 1  # the blank line between a class's docstring and its code
+        lines[start:end] = [f"{indent}..."] if alone else []
     return "\n".join(lines)
