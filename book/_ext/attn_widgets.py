@@ -1,0 +1,270 @@
+"""Sphinx extension: widgets in the built book, with no kernel, no CDN and no network.
+
+MyST-NB writes a widget's saved state and view, but drops the picture beside it. Here the picture
+stays in the page, in a box of fixed height, and `mount.js` puts the live widget in its place.
+The `live-widget` directive shows a notebook's widget on another page.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import importlib.util
+import json
+import os
+from pathlib import Path
+from urllib.parse import quote
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.application import Sphinx
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective
+
+STATE = "application/vnd.jupyter.widget-state+json"
+VIEW = "application/vnd.jupyter.widget-view+json"
+WIDE, NARROW = 736, 320  # widths in pixels at which a box's two heights are reckoned
+
+logger = logging.getLogger(__name__)
+
+
+class widget_picture(nodes.image):
+    """A widget's box in HTML: its picture, and its view (and state) as JSON scripts."""
+
+
+def load_bundle():
+    """`attnbook.widgets.bundle`, loaded by its path: the build needs neither torch nor anywidget."""
+    package = importlib.util.find_spec("attnbook")
+    if package is None:
+        raise ImportError("attnbook is not installed: run `pip install -e code`")
+    path = Path(package.submodule_search_locations[0]) / "widgets" / "bundle.py"
+    spec = importlib.util.spec_from_file_location("attn_widgets_bundle", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def reserved_height(traits: dict, width: int) -> int:
+    """Pixels to keep free for a widget in a column of `width` pixels.
+
+    An estimate from the saved traits; the widget then fits its map into what it was given.
+    """
+    _, queries, keys = traits.get("_shape", (1, 8, 8))
+
+    def longest(name: str) -> int:
+        return max((len(text) for row in traits.get(name, []) for text in row), default=1)
+
+    left = max(52, min(7.5 * longest("query_labels") + 10, 0.3 * width, 150))
+    label = min(7.5 * longest("key_labels"), 96)
+    cell = min(52, (width - left - 2) / max(keys, 1))
+    top = 39 if label + 6 <= cell else 20 + 0.87 * label + 12
+    controls = traits.get("controls", [])
+    wide = sum({"causal": 90, "scale": 130, "batch": 140}.get(name, 320) for name in controls) + 80
+    rows = -(-wide // width) if controls else 0
+    readout = 60 if width > 500 else 80
+    title = 31 if traits.get("title") else 0
+    return round(title + 38 * rows + 8 + top + cell * queries + 40 + readout)
+
+
+def closure(states: dict, model_id: str) -> dict:
+    """The saved model and those that it refers to."""
+    found, waiting = {}, [model_id]
+    while waiting:
+        name = waiting.pop()
+        if name in found or name not in states:
+            continue
+        found[name] = states[name]
+        text = json.dumps(states[name].get("state", {}))
+        waiting += [other for other in states if f"IPY_MODEL_{other}" in text]
+    return found
+
+
+def script(kind: str, value: dict) -> str:
+    """A JSON script element; `<` is escaped, so that no string can end it."""
+    body = json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
+    return f'<script type="{kind}">{body}</script>'
+
+
+def saved_states(env, docname: str) -> dict:
+    """The widget states in a notebook's metadata, by model id; empty for other sources."""
+    path = env.doc2path(docname)
+    if not str(path).endswith(".ipynb"):
+        return {}
+    metadata = json.loads(Path(path).read_text(encoding="utf-8"))["metadata"]
+    return metadata.get("widgets", {}).get(STATE, {}).get("state", {})
+
+
+class KeepPicture(SphinxPostTransform):
+    """In HTML, join a widget's view and its picture, before MyST-NB chooses one of them."""
+
+    default_priority = 3  # SelectMimeType runs at 4
+    formats = ("html",)
+
+    def run(self, **kwargs) -> None:
+        states = None
+        for bundle in list(self.document.findall(nodes.container)):
+            if bundle.get("nb_element") != "mime_bundle":
+                continue
+            parts = {part["mime_type"]: part for part in bundle.children}
+            if VIEW not in parts or "image/png" not in parts:
+                continue
+            states = saved_states(self.env, self.env.docname) if states is None else states
+            picture = next(parts["image/png"].findall(nodes.image))
+            raw = parts[VIEW].children[0].astext()
+            view = json.loads(raw[raw.index(">") + 1 : raw.rindex("<")])
+            traits = states.get(view["model_id"], {}).get("state", {})
+            parts[VIEW].children = []
+            parts[VIEW] += box(picture, view, traits)
+
+
+def box(picture: nodes.image, view: dict, traits: dict, states: dict | None = None):
+    """The node of a widget's box; `states` go along where the page does not hold them yet."""
+    node = widget_picture("", **picture.attributes)
+    node["alt"] = picture.get("alt") or traits.get("alt", "")
+    node["view"], node["states"] = view, states
+    node["wide"], node["narrow"] = (reserved_height(traits, width) for width in (WIDE, NARROW))
+    if not node["alt"]:
+        logger.warning("a widget has no alternative text: set mystnb.image.alt", location=picture)
+    return node
+
+
+def visit_widget_picture(translator, node) -> None:
+    """Write the box."""
+    uri = node["uri"]
+    if uri in translator.builder.images:
+        uri = "/".join((translator.builder.imgpath, quote(translator.builder.images[uri])))
+    size = "".join(
+        f' {name}="{str(node[name]).removesuffix("px")}"'
+        for name in ("width", "height")
+        if name in node
+    )
+    heights = f"--attn-wide:{node['wide']};--attn-narrow:{node['narrow']}"
+    states = {"version_major": 2, "version_minor": 0, "state": node["states"]}
+    translator.body.append(
+        f'<div class="attn-widget" style="{heights}">'
+        f'<img src="{translator.encode(uri)}" alt="{translator.attval(node["alt"])}"{size}'
+        ' loading="lazy" decoding="async">'
+        + (script(STATE, states) if node["states"] else "")
+        + script(VIEW, node["view"])
+        + "</div>\n"
+    )
+    raise nodes.SkipNode
+
+
+class LiveWidget(SphinxDirective):
+    """Show the widget of a committed notebook's figure on this page.
+
+    The argument is `path/of/notebook.ipynb#figure-name`, relative to this page; the figure's
+    name is its cell's `mystnb.figure.name`.
+    """
+
+    required_arguments = 1
+    option_spec = {  # noqa: RUF012
+        "caption": directives.unchanged,
+        "name": directives.unchanged,
+        "alt": directives.unchanged,
+    }
+
+    def run(self) -> list[nodes.Node]:
+        path, _, name = self.arguments[0].partition("#")
+        relative, absolute = self.env.relfn2path(path)
+        self.env.note_dependency(relative)
+        try:
+            notebook = json.loads(Path(absolute).read_text(encoding="utf-8"))
+            found = self.find(notebook, name)
+        except (OSError, ValueError) as error:
+            raise self.error(f"live-widget {self.arguments[0]}: {error}") from error
+        picture, view, states, alt = found
+        traits = states[view["model_id"]]["state"]
+        picture["alt"] = self.options.get("alt") or alt or traits.get("alt", "")
+        container = nodes.container(nb_element="live_widget")
+        container["view"], container["states"] = view, states
+        container += picture
+        if "caption" not in self.options:
+            return [container]
+        figure = nodes.figure("", container)
+        text, messages = self.parse_inline(self.options["caption"], lineno=self.lineno)
+        figure += nodes.caption(self.options["caption"], "", *text)
+        self.set_source_info(figure)
+        self.add_name(figure)
+        return [figure, *messages]
+
+    def find(self, notebook: dict, name: str):
+        """The picture, view, states and alternative text of the figure called `name`."""
+        for cell in notebook["cells"]:
+            settings = cell["metadata"].get("mystnb", {})
+            if settings.get("figure", {}).get("name") != name:
+                continue
+            for output in cell.get("outputs", []):
+                data = output.get("data", {})
+                if VIEW in data and "image/png" in data:
+                    every = notebook["metadata"]["widgets"][STATE]["state"]
+                    states = closure(every, data[VIEW]["model_id"])
+                    if not states:
+                        raise ValueError("the notebook did not save the widget's state")
+                    picture = self.store(data["image/png"])
+                    picture.attributes.update(output["metadata"].get("image/png", {}))
+                    return picture, data[VIEW], states, settings.get("image", {}).get("alt")
+            raise ValueError(f"the cell of the figure {name!r} shows no widget with a picture")
+        raise ValueError(f"no cell has the figure name {name!r}")
+
+    def store(self, png: str | list[str]) -> nodes.image:
+        """Write the picture where MyST-NB writes those of notebooks, and point to it."""
+        content = base64.b64decode("".join(png))
+        folder = Path(self.env.app.outdir).parent / "jupyter_execute"
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{hashlib.sha256(content).hexdigest()}.png"
+        path.write_bytes(content)
+        return nodes.image(uri="/" + Path(os.path.relpath(path, self.env.srcdir)).as_posix())
+
+
+class PlaceLiveWidget(SphinxPostTransform):
+    """Turn a `live-widget` into its box in HTML and into its picture elsewhere."""
+
+    default_priority = 3
+
+    def run(self, **kwargs) -> None:
+        for holder in list(self.document.findall(nodes.container)):
+            if holder.get("nb_element") != "live_widget":
+                continue
+            picture = holder.children[0]
+            if self.app.builder.format == "html":
+                traits = holder["states"][holder["view"]["model_id"]]["state"]
+                picture = box(picture, holder["view"], traits, holder["states"])
+            holder.replace_self(picture)
+
+
+def write_assets(app: Sphinx) -> None:
+    """Write the code of all widgets, once for the site."""
+    if app.builder.format != "html":
+        return
+    static = Path(app.outdir) / "_static"
+    static.mkdir(parents=True, exist_ok=True)
+    (static / "attn-widgets.js").write_text(load_bundle().registry_script(), encoding="utf-8")
+
+
+def add_assets(app: Sphinx, pagename, templatename, context, doctree) -> None:
+    """Load the widgets' code on the pages that show one, and on no other."""
+    if doctree is None or not any(doctree.findall(widget_picture)):
+        return
+    app.add_css_file("widgets/mount.css")  # in book/_site, which html_static_path names
+    app.add_js_file("attn-widgets.js", loading_method="defer")
+    app.add_js_file("widgets/mount.js", loading_method="defer")
+
+
+def no_outside_manager(app: Sphinx, config) -> None:
+    """MyST-NB would load require.js and a widget manager from outside hosts."""
+    config.nb_ipywidgets_js = {}
+
+
+def setup(app: Sphinx) -> dict:
+    """Register the node, the directive, the transforms and the assets."""
+    app.add_node(widget_picture, html=(visit_widget_picture, None))
+    app.add_directive("live-widget", LiveWidget)
+    app.add_post_transform(KeepPicture)
+    app.add_post_transform(PlaceLiveWidget)
+    app.connect("config-inited", no_outside_manager)
+    app.connect("builder-inited", write_assets)
+    app.connect("html-page-context", add_assets)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
