@@ -1,0 +1,44 @@
+# `make help` lists the targets. PYTHON=... chooses the interpreter, VENV=... the environment's folder.
+.DEFAULT_GOAL := help
+.PHONY: help install book serve test notebooks check lint format clean
+
+VENV ?= .venv
+PYTHON ?=
+PORT ?= 8000
+NB ?=
+ARGS ?=
+PY = $(VENV)/bin/python
+SITE = _build/html
+ONE_THREAD = OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
+
+install:  ## make .venv and install the exact set (the targets below do it themselves)
+	@python="$$(sh code/tools/find_python.sh $(PYTHON))" && "$$python" code/tools/install.py "$(VENV)"
+
+book: install  ## build the site to _build/html from the committed notebooks
+	@$(PY) code/tools/build.py
+
+serve:  ## serve the built site on http://localhost:8000 (PORT=...)
+	@test -f $(SITE)/index.html || { echo "No site in $(SITE) yet: run 'make book' first." >&2; exit 1; }
+	@$(PY) -m http.server --bind 127.0.0.1 --directory $(SITE) $(PORT)
+
+test: install  ## run every test: package, notebooks (nbval), built site in a browser (ARGS=...)
+	@$(ONE_THREAD) $(PY) -m pytest --nbval $(ARGS)
+
+notebooks: install  ## run the notebooks in place, then check them (NB=book/03_scoring.ipynb)
+	@$(PY) code/tools/notebooks.py $(ARGS) $(NB)
+
+check: install  ## check the committed notebooks without running them (NB=...)
+	@$(PY) code/tools/notebooks.py --check $(NB)
+
+lint: install  ## ruff: lint and format, nothing changed
+	@$(PY) -m ruff check . && $(PY) -m ruff format --check .
+
+format: install  ## ruff: mend what it can
+	@$(PY) -m ruff check --fix . && $(PY) -m ruff format .
+
+clean:  ## remove the built site and the caches, keep .venv
+	rm -rf _build .pytest_cache .ruff_cache .hypothesis
+	find . -path ./.venv -prune -o -name __pycache__ -type d -exec rm -rf {} +

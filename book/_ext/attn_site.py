@@ -1,0 +1,140 @@
+"""The site's frame: light pages that ask no outside host.
+
+Four things that the themes do for every page are undone or done late here: Font Awesome's
+script (the few icons are in `site.css`), thebe's script, KaTeX on pages without a formula, and
+the bare redirect at the root. Chapters take their number from their file's name, so that
+`03_scoring` is chapter 3 whichever chapters stand before it.
+"""
+
+import re
+from html import escape
+from pathlib import Path
+
+from docutils import nodes
+from jinja2 import DictLoader
+from sphinx.environment.collectors.toctree import TocTreeCollector
+from sphinx.errors import ExtensionError
+from sphinx.transforms.post_transforms import SphinxPostTransform
+
+MACROS = "static/webpack-macros.html"
+FONT_AWESOME = re.compile(r"<script[^>]*fontawesome\.js[^>]*></script>")
+KATEX_ASSETS = ("katex", "auto-render")
+THEBE_ASSETS = ("THEBE_JS_URL", "sphinx-thebe")
+
+ROOT_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="refresh" content="0; url={start}">
+<title>{title}</title>
+<link rel="icon" href="_static/favicon.svg" type="image/svg+xml">
+</head>
+<body><p><a href="{start}">{title}</a></p></body>
+</html>
+"""
+
+
+def _text(asset) -> str:
+    """A script's or style sheet's file name, or its body when it is inline."""
+    body = (getattr(asset, "attributes", None) or {}).get("body") or ""
+    return f"{getattr(asset, 'filename', asset)} {body}"
+
+
+def _without(assets, *marks):
+    return [a for a in assets if not any(m in _text(a) for m in marks)]
+
+
+def drop_font_awesome(app) -> None:
+    """Take Font Awesome's 700 kB (gzip) out of the theme's template; fail if it moved."""
+    loaders = getattr(app.builder.templates, "loaders", None)
+    if app.builder.format != "html" or loaders is None:
+        return
+    environment = app.builder.templates.environment
+    source = environment.loader.get_source(environment, MACROS)[0]
+    lighter, count = FONT_AWESOME.subn("", source)
+    if count != 1:
+        raise ExtensionError(f"attn_site: no Font Awesome script to drop in the theme's {MACROS}")
+    loaders.insert(0, DictLoader({MACROS: lighter}))
+
+
+def choose_assets(app, pagename, templatename, context, doctree) -> None:
+    """Keep a page's scripts and style sheets to those that it uses."""
+    formulas = doctree is not None and any(
+        next(doctree.findall(kind), None) is not None for kind in (nodes.math, nodes.math_block)
+    )
+    drop = THEBE_ASSETS if formulas else THEBE_ASSETS + KATEX_ASSETS
+    for kind in ("script_files", "css_files"):
+        context[kind] = _without(context[kind], *drop)
+    for script in context["script_files"]:
+        if any(mark in _text(script) for mark in KATEX_ASSETS):
+            script.attributes["defer"] = "defer"
+
+
+class EscapeDisplayMath(SphinxPostTransform):
+    r"""Write < and > of a display as \lt and \gt: sphinxcontrib-katex does not escape it."""
+
+    default_priority = 900
+    formats = ("html",)
+
+    def run(self) -> None:
+        for block in self.document.findall(nodes.math_block):
+            text = block.astext().replace("<", r"\lt ").replace(">", r"\gt ")
+            block.children = []
+            block += nodes.Text(text.replace("&", "& "))
+
+
+def number_chapters(app, env, docnames) -> None:
+    """Wrap the collector's numbering, once: a document `NN_name` is chapter NN."""
+    plain = TocTreeCollector.assign_section_numbers
+    if getattr(plain, "by_file_name", False):
+        return
+
+    def assign(self, env):
+        before = dict(env.toc_secnumbers)
+        changed = plain(self, env)
+        for docname in env.toc_secnumbers:
+            if match := re.match(r"(\d\d)_", docname.rsplit("/", 1)[-1]):
+                _set_chapter(env, docname, int(match[1]))
+        return [d for d in changed if env.toc_secnumbers.get(d) != before.get(d)]
+
+    assign.by_file_name = True
+    TocTreeCollector.assign_section_numbers = assign
+
+
+def _set_chapter(env, docname, chapter) -> None:
+    def moved(number):
+        return number and type(number)((chapter, *number[1:]))
+
+    numbers = env.toc_secnumbers[docname]
+    env.toc_secnumbers[docname] = {anchor: moved(n) for anchor, n in numbers.items()}
+    entries = env.tocs[docname].findall(nodes.reference)
+    for node in [*entries, env.titles[docname]]:
+        if "secnumber" in node:
+            node["secnumber"] = moved(node["secnumber"])
+
+
+def finish(app, exception) -> None:
+    """Write the root page and leave out the files that no page loads."""
+    if exception or app.builder.format != "html":
+        return
+    out = Path(app.outdir)
+    root = app.config.root_doc
+    if root != "index":
+        page = ROOT_PAGE.format(
+            start=escape(app.builder.get_target_uri(root)), title=escape(app.config.html_title)
+        )
+        (out / "index.html").write_text(page, encoding="utf-8")
+    for pattern in ("scripts/fontawesome.js*", "scripts/*.map", "sphinx-thebe.*"):
+        for unused in (out / "_static").glob(pattern):
+            unused.unlink()
+
+
+def setup(app):
+    app.connect("builder-inited", drop_font_awesome)
+    app.connect("html-page-context", choose_assets, priority=900)
+    app.connect("env-before-read-docs", number_chapters)
+    app.connect("build-finished", finish, priority=900)
+    app.add_post_transform(EscapeDisplayMath)
+    app.add_css_file("site.css", priority=800)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

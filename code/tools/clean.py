@@ -1,0 +1,165 @@
+"""Bring an executed notebook into the one form that is committed.
+
+Two runs of the same notebook must give the same bytes, on any machine: random widget ids, kernel
+counters, addresses, paths and editors' metadata are replaced or dropped here.
+"""
+
+import hashlib
+import json
+import re
+from pathlib import Path
+
+import nbformat
+
+ROOT = Path(__file__).resolve().parents[2]
+WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+NOTEBOOK_KEYS = {"kernelspec", "language_info", "mystnb", "widgets"}
+CELL_KEYS = {"mystnb", "tags"}
+KERNELSPEC = {"display_name": "Python 3", "language": "python", "name": "python3"}
+GATED = {"gpu", "data"}
+
+MODEL_ID = re.compile(r"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])")
+NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
+REPLACEMENTS = [
+    (re.compile(re.escape(str(ROOT)) + r"/?"), ""),
+    (re.compile(re.escape(str(Path.home())) + r"(?=/)"), "~"),
+    (re.compile(r"(?:/[\w.~-]+)*/ipykernel_\d+/\d+\.py"), "<cell>"),
+    (re.compile(r"\b0x[0-9a-f]{6,}\b"), "0x..."),
+]
+
+
+def tags(cell) -> set:
+    """The tags of a cell."""
+    return set(cell.metadata.get("tags", []))
+
+
+def code_cells(nb) -> list:
+    """The code cells with something in them, in order."""
+    return [c for c in nb.cells if c.cell_type == "code" and c.source.strip()]
+
+
+def joined(text) -> str:
+    """nbformat keeps long text as a list of lines."""
+    return text if isinstance(text, str) else "".join(text)
+
+
+def clean(nb, name: str):
+    """The notebook in its committed form; `name` seeds the ids of its widgets."""
+    nb = _stable_models(nb, name)
+    nb.metadata = nbformat.from_dict(
+        {k: v for k, v in nb.metadata.items() if k in NOTEBOOK_KEYS}
+        | {"kernelspec": KERNELSPEC, "language_info": {"name": "python"}}
+    )
+    nb.nbformat, nb.nbformat_minor = 4, 5
+    _cell_ids(nb)
+    for cell in nb.cells:
+        cell.metadata = nbformat.from_dict(
+            {k: v for k, v in cell.metadata.items() if k in CELL_KEYS and v}
+        )
+        if cell.cell_type == "code":
+            cell.outputs = _outputs(cell.outputs)
+            cell.execution_count = None
+    for number, cell in enumerate(code_cells(nb), start=1):
+        ran = cell.outputs or not tags(cell) & GATED
+        cell.execution_count = number if ran else None
+        for output in cell.outputs:
+            if output.output_type == "execute_result":
+                output.execution_count = number
+    return nb
+
+
+def keep_same_but_for_numbers(old, new) -> None:
+    """Let an ignored cell keep its stored outputs when only numbers and pictures changed.
+
+    Times and training logs differ from run to run; the tests do not compare them, and a fresh
+    copy of them is no change worth a commit.
+    """
+    stored = {c.id: c for c in old.cells if c.cell_type == "code" and "id" in c}
+    for cell in new.cells:
+        before = stored.get(cell.get("id"))
+        if before is None or "nbval-ignore-output" not in tags(cell):
+            continue
+        if before.source == cell.source and _shape(before.outputs) == _shape(cell.outputs):
+            cell.outputs = before.outputs
+
+
+def _shape(outputs) -> list:
+    """Outputs without their numbers and pictures."""
+    shape = []
+    for output in _outputs(outputs):
+        if output.output_type == "stream":
+            shape.append((output.name, NUMBER.sub("#", joined(output.text))))
+        elif output.output_type == "error":
+            shape.append(output.ename)
+        else:
+            shape.append(
+                [
+                    (mime, NUMBER.sub("#", joined(body)) if mime.startswith("text/") else "")
+                    for mime, body in sorted(output.data.items())
+                ]
+            )
+    return shape
+
+
+def _cell_ids(nb) -> None:
+    """Every cell keeps its id; one without gets one from its place, and keeps that."""
+    seen = set()
+    for place, cell in enumerate(nb.cells):
+        if not cell.get("id") or cell.id in seen:
+            cell.id = hashlib.md5(f"{place} {cell.source}".encode()).hexdigest()[:8]
+        seen.add(cell.id)
+
+
+def _outputs(outputs) -> list:
+    """Outputs with streams merged and what belongs to one machine taken out."""
+    merged = []
+    for output in outputs:
+        output = nbformat.from_dict(output)
+        if output.output_type == "stream":
+            output.text = joined(output.text)
+            if merged and merged[-1].get("name") == output.name:
+                merged[-1].text += output.text
+                continue
+        merged.append(output)
+    for output in merged:
+        if output.output_type == "stream":
+            output.text = _portable(re.sub(r"[^\n]*\r(?!\n)", "", output.text))
+        elif "data" in output:
+            output.metadata = nbformat.from_dict(
+                {k: v for k, v in output.get("metadata", {}).items() if k in output.data}
+            )
+            for mime, body in output.data.items():
+                if mime.startswith("text/"):
+                    output.data[mime] = _portable(joined(body))
+    return merged
+
+
+def _portable(text: str) -> str:
+    for pattern, replacement in REPLACEMENTS:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+def _stable_models(nb, name):
+    """Rename widget models by order of first use, sort them, and stub their source."""
+    kept = nb.metadata.get("widgets", {}).get(WIDGET_STATE)
+    if not kept:
+        return nb
+    shown = json.dumps([c.get("outputs", []) for c in nb.cells])
+    names = {}
+    for match in MODEL_ID.finditer(shown + json.dumps(kept["state"])):
+        if match[0] in kept["state"] and match[0] not in names:
+            names[match[0]] = hashlib.md5(f"{name}-{len(names)}".encode()).hexdigest()
+    text = MODEL_ID.sub(lambda m: names.get(m[0], m[0]), nbformat.writes(nb))
+    nb = nbformat.reads(text, as_version=4)
+    kept = nb.metadata.widgets[WIDGET_STATE]
+    kept["state"] = _stubbed(dict(sorted(kept["state"].items())))
+    return nb
+
+
+def _stubbed(state):
+    """A widget's code is kept once, in the site's bundle, not in every notebook."""
+    from attnbook import widgets
+
+    return widgets.stub_state(state) if hasattr(widgets, "stub_state") else state

@@ -1,0 +1,106 @@
+"""Run the book's notebooks in place, or check them.
+
+    python code/tools/notebooks.py [NB ...]           run, then check
+    python code/tools/notebooks.py --check [NB ...]   check only
+
+Without names: every notebook in book/. A second run changes no byte. Cells tagged `gpu` or
+`data` keep their stored outputs where this machine cannot run them. Cells tagged
+`nbval-ignore-output` keep theirs when only numbers changed; --fresh takes the new ones.
+"""
+
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+
+import nbformat
+from check import problems
+from clean import ROOT, clean, keep_same_but_for_numbers, tags
+from gates import KERNEL_ENV, why_skipped
+from jupyter_client.kernelspec import KernelSpec
+from jupyter_client.manager import AsyncKernelManager
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+
+SKIP = "skipped-on-this-machine"
+TIMEOUT = 900  # seconds a cell
+
+
+class ThisPython(AsyncKernelManager):
+    """A kernel of the running interpreter, whatever kernelspecs the user has installed."""
+
+    @property
+    def kernel_spec(self):
+        command = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+        command.append("--log-level=ERROR")
+        return KernelSpec(argv=command, display_name="Python 3", language="python")
+
+
+def execute(nb, folder: Path) -> None:
+    """Run the cells in a new kernel in `folder`; gated cells are left as they are."""
+    skipped = [c for c in nb.cells if c.cell_type == "code" and why_skipped(tags(c))]
+    for cell in skipped:
+        cell.metadata.setdefault("tags", []).append(SKIP)
+    NotebookClient(
+        nb,
+        timeout=TIMEOUT,
+        kernel_manager_class=ThisPython,
+        record_timing=False,
+        skip_cells_with_tag=SKIP,
+        resources={"metadata": {"path": str(folder)}},
+    ).execute(env=os.environ | KERNEL_ENV)
+    for cell in skipped:
+        cell.metadata["tags"].remove(SKIP)
+
+
+def run(path: Path, *, fresh: bool = False) -> bool:
+    """Execute one notebook in place; returns whether its bytes changed."""
+    before = path.read_bytes()
+    old = nbformat.reads(before.decode("utf-8"), as_version=4)
+    nb = nbformat.reads(before.decode("utf-8"), as_version=4)
+    execute(nb, path.parent)
+    if not fresh:
+        keep_same_but_for_numbers(old, nb)
+    nb = clean(nb, path.stem)
+    nbformat.validate(nb)
+    after = (nbformat.writes(nb).rstrip("\n") + "\n").encode("utf-8")
+    if after != before:
+        path.write_bytes(after)
+    return after != before
+
+
+def check(paths) -> int:
+    """Print what is wrong with these notebooks; returns how many complaints there are."""
+    count = 0
+    for path in paths:
+        for complaint in problems(nbformat.read(path, as_version=4)):
+            print(f"{path}: {complaint}", file=sys.stderr)
+            count += 1
+    return count
+
+
+def main(argv=None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("notebooks", nargs="*", type=Path, metavar="NB")
+    parser.add_argument("--check", action="store_true", help="check only, run nothing")
+    parser.add_argument("--fresh", action="store_true", help="take new outputs of ignored cells")
+    args = parser.parse_args(argv)
+    paths = args.notebooks or sorted((ROOT / "book").glob("*.ipynb"))
+    if missing := [p for p in paths if not p.is_file()]:
+        print(f"no such notebook: {', '.join(map(str, missing))}", file=sys.stderr)
+        return 2
+    for path in paths if not args.check else []:
+        start = time.perf_counter()
+        try:
+            changed = run(path, fresh=args.fresh)
+        except CellExecutionError as error:
+            print(f"{path}: {error}", file=sys.stderr)
+            return 1
+        seconds = time.perf_counter() - start
+        print(f"{path}  {seconds:.1f} s  {'changed' if changed else 'unchanged'}", flush=True)
+    return 1 if check(paths) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
