@@ -24,7 +24,7 @@ from sphinx.util.docutils import SphinxDirective
 
 STATE = "application/vnd.jupyter.widget-state+json"
 VIEW = "application/vnd.jupyter.widget-view+json"
-WIDE, NARROW = 736, 320  # widths in pixels at which a box's two heights are reckoned
+WIDE, NARROW = 672, 328  # widths in pixels at which a box's two heights are reckoned
 
 logger = logging.getLogger(__name__)
 
@@ -34,7 +34,7 @@ class widget_picture(nodes.image):
 
 
 def load_bundle():
-    """`attnbook.widgets.bundle`, loaded by its path: the build needs neither torch nor anywidget."""
+    """`attnbook.widgets.bundle`, by its path: the build needs neither torch nor anywidget."""
     package = importlib.util.find_spec("attnbook")
     if package is None:
         raise ImportError("attnbook is not installed: run `pip install -e code`")
@@ -55,16 +55,33 @@ def reserved_height(traits: dict, width: int) -> int:
     def longest(name: str) -> int:
         return max((len(text) for row in traits.get(name, []) for text in row), default=1)
 
-    left = max(52, min(7.5 * longest("query_labels") + 10, 0.3 * width, 150))
-    label = min(7.5 * longest("key_labels"), 96)
+    left = max(52, min(7.2 * longest("query_labels") + 10, 0.3 * width, 150))
+    label = min(7.2 * longest("key_labels"), 96)
     cell = min(52, (width - left - 2) / max(keys, 1))
-    top = 39 if label + 6 <= cell else 20 + 0.87 * label + 12
-    controls = traits.get("controls", [])
-    wide = sum({"causal": 90, "scale": 130, "batch": 140}.get(name, 320) for name in controls) + 80
-    rows = -(-wide // width) if controls else 0
-    readout = 60 if width > 500 else 80
-    title = 31 if traits.get("title") else 0
-    return round(title + 38 * rows + 8 + top + cell * queries + 40 + readout)
+    flat = label + 6 <= cell
+    if not flat:
+        cell = min(52, (width - left - 2 - max(0, label / 2 - cell / 2 + 8)) / max(keys, 1))
+    gutter = 39 if flat else 32 + 0.87 * label
+    rows = control_rows(traits.get("controls", []), width)
+    title = 29 if traits.get("title") else 0
+    controls = 34 * rows + 4 if rows else 0
+    legend, readout = 30, 48 if width > 480 else 68
+    return round(4 + title + controls + gutter + cell * queries + 2 + legend + readout)
+
+
+def control_rows(controls: list[str], width: int) -> int:
+    """Lines that a widget's controls and the reset button take."""
+    if not controls:
+        return 0
+    sizes = {"batch": 135, "lengths": 290, "temperature": 275, "causal": 75, "scale": 125}
+    rows, used = 1, 0
+    for name in [*(name for name in sizes if name in controls), "reset"]:
+        size = sizes.get(name, 65)
+        size = width if width < 480 and size > 200 else size
+        if used and used + 22 + size > width:
+            rows, used = rows + 1, 0
+        used += size + (22 if used else 0)
+    return rows
 
 
 def closure(states: dict, model_id: str) -> dict:
@@ -121,6 +138,7 @@ class KeepPicture(SphinxPostTransform):
 def box(picture: nodes.image, view: dict, traits: dict, states: dict | None = None):
     """The node of a widget's box; `states` go along where the page does not hold them yet."""
     node = widget_picture("", **picture.attributes)
+    node["classes"] = [*node["classes"], "no-scaled-link"]  # else Sphinx puts it inside a link
     node["alt"] = picture.get("alt") or traits.get("alt", "")
     node["view"], node["states"] = view, states
     node["wide"], node["narrow"] = (reserved_height(traits, width) for width in (WIDE, NARROW))

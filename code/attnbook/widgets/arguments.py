@@ -121,3 +121,10 @@ def as_positive(name: str, value) -> float:
     if not (0 < number < float("inf")):
         raise ValueError(f"{name} must be positive and finite, got {value}")
     return number
+
+
+def as_batch(batch: int, batches: int) -> int:
+    """The position of one of `batches` sequences."""
+    if isinstance(batch, bool) or not hasattr(batch, "__index__") or not 0 <= batch < batches:
+        raise ValueError(f"batch must be 0 to {batches - 1} for {batches} sequences, got {batch}")
+    return int(batch)

@@ -7,10 +7,11 @@ function element(tag, attributes = {}, ...children) {
   return node;
 }
 
-function slider(text, attributes, format, onInput) {
+function slider(text, attributes, room, format, onInput) {
   const input = element("input", { type: "range", ...attributes });
-  const output = element("output", { class: "ah-value" });
-  const label = element("label", { class: "ah-control" }, element("span", {}, text), input, output);
+  const output = element("output", { class: "ah-value", style: `min-width: ${room}ch` });
+  const label = element("label", { class: "ah-control ah-slider" },
+    element("span", {}, text), input, output);
   const show = (value, shown) => {
     input.value = value;
     output.textContent = format(shown);
@@ -48,7 +49,7 @@ export function makeControls(model) {
     },
     lengths() {
       const { label, show } = slider("Valid length", { min: 0, max: keys, step: 1 },
-        (n) => `${n} of ${keys}`, (value) => {
+        4 + 2 * String(keys).length, (n) => `${n} of ${keys}`, (value) => {
           const lengths = [...model.get("lengths")];
           lengths[model.get("batch")] = value;
           store({ lengths });
@@ -64,7 +65,7 @@ export function makeControls(model) {
     },
     temperature() {
       const { label, show } = slider("Temperature", { min: -1, max: 1, step: 0.05 },
-        (t) => String(Number(t.toPrecision(3))), (value) => store({ temperature: 10 ** value }));
+        5, (t) => String(Number(t.toPrecision(3))), (value) => store({ temperature: 10 ** value }));
       return { label, refresh: () => {
         const temperature = model.get("temperature");
         show(Math.log10(temperature), temperature);

@@ -138,8 +138,8 @@ function paintGrid(ctx, layout, { queries, keys }, palette) {
 }
 
 function paintNumbers(ctx, layout, { weights, queries, keys, vmax }, palette) {
-  if (layout.cellWidth < 34 || layout.cellHeight < 19) return;
-  ctx.font = `12px ${FONT}`;
+  if (layout.cellWidth < 27 || layout.cellHeight < 17) return;
+  ctx.font = `${layout.cellWidth < 34 ? 11 : 12}px ${FONT}`;
   ctx.textAlign = "center";
   ctx.textBaseline = "middle";
   for (let at = 0; at < weights.length; at++) {

@@ -73,11 +73,13 @@ class HeatmapView {
   }
 
   writeVmax() {
-    this.root.querySelector(".ah-vmax").textContent = String(this.picture.vmax);
+    const { vmax } = this.picture;
+    this.root.querySelector(".ah-vmax").textContent = (vmax < 1 ? "≥ " : "") + vmax;
   }
 
   /** Chooses the cell size. In the static page the box's height is fixed: the map takes the rest. */
   place() {
+    this.root.classList.toggle("ah-narrow", this.root.clientWidth < 480);
     const box = parseFloat(getComputedStyle(this.root).getPropertyValue("--attn-height"));
     const others = this.root.scrollHeight - this.map.offsetHeight;
     this.layout = planLayout(this.canvas.getContext("2d"), {

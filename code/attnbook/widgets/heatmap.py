@@ -96,8 +96,6 @@ class AttentionHeatmap(anywidget.AnyWidget):
         controls = arguments.as_controls(controls, CONTROLS)
         if "scale" in controls and scale is None:
             raise ValueError("scale must be the feature size d when controls hold 'scale'")
-        if not (isinstance(batch, int) and 0 <= batch < b):
-            raise ValueError(f"batch must be 0 to {b - 1} for {b} sequences, got {batch}")
         super().__init__(
             _scores=array.tobytes(),
             _mask=b"" if full_mask is None else full_mask.astype("u1").tobytes(),
@@ -110,12 +108,24 @@ class AttentionHeatmap(anywidget.AnyWidget):
             temperature=arguments.as_positive("temperature", temperature),
             scale=0.0 if scale is None else arguments.as_positive("scale", scale),
             scaled=bool(scaled),
-            batch=batch,
+            batch=arguments.as_batch(batch, b),
             controls=controls,
             title=title,
             alt=alt or f"Heat map of attention weights, {q} queries by {k} keys.",
             vmax=arguments.as_positive("vmax", vmax),
         )
+
+    @t.validate("temperature", "vmax")
+    def _check_positive(self, proposal):
+        return arguments.as_positive(proposal["trait"].name, proposal["value"])
+
+    @t.validate("lengths")
+    def _check_lengths(self, proposal):
+        return arguments.as_lengths(proposal["value"], self._shape[0], self._shape[2])
+
+    @t.validate("batch")
+    def _check_batch(self, proposal):
+        return arguments.as_batch(proposal["value"], self._shape[0])
 
     def allowed(self) -> np.ndarray:
         """Where attention is allowed now, in the sequence shown: boolean (q, k)."""
