@@ -7,17 +7,24 @@ the bare redirect at the root. Chapters take their number from their file's name
 """
 
 import re
+import shutil
 from html import escape
 from pathlib import Path
 
 from docutils import nodes
 from jinja2 import DictLoader
-from sphinx.environment.collectors.toctree import TocTreeCollector
 from sphinx.errors import ExtensionError
 from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx_external_toc.collectors import TocTreeCollectorWithStyles
 
 MACROS = "static/webpack-macros.html"
 FONT_AWESOME = re.compile(r"<script[^>]*fontawesome\.js[^>]*></script>")
+# What the theme's style sheet carries of it: the fonts, their names, and one glyph for each icon.
+FONT_AWESOME_CSS = (
+    re.compile(r"@font-face\{[^}]*Font Awesome[^}]*\}"),
+    re.compile(r":host,:root\{--fa-[^}]*\}"),
+    re.compile(r'(?:\.fa-[\w-]+:before,?)+\{content:"[^"]*"\}'),
+)
 KATEX_ASSETS = ("katex", "auto-render")
 THEBE_ASSETS = ("THEBE_JS_URL", "sphinx-thebe")
 
@@ -84,9 +91,9 @@ class EscapeDisplayMath(SphinxPostTransform):
             block += nodes.Text(text.replace("&", "& "))
 
 
-def number_chapters(app, env, docnames) -> None:
+def number_chapters() -> None:
     """Wrap the collector's numbering, once: a document `NN_name` is chapter NN."""
-    plain = TocTreeCollector.assign_section_numbers
+    plain = TocTreeCollectorWithStyles.assign_section_numbers
     if getattr(plain, "by_file_name", False):
         return
 
@@ -99,7 +106,7 @@ def number_chapters(app, env, docnames) -> None:
         return [d for d in changed if env.toc_secnumbers.get(d) != before.get(d)]
 
     assign.by_file_name = True
-    TocTreeCollector.assign_section_numbers = assign
+    TocTreeCollectorWithStyles.assign_section_numbers = assign
 
 
 def _set_chapter(env, docname, chapter) -> None:
@@ -125,15 +132,24 @@ def finish(app, exception) -> None:
             start=escape(app.builder.get_target_uri(root)), title=escape(app.config.html_title)
         )
         (out / "index.html").write_text(page, encoding="utf-8")
-    for pattern in ("scripts/fontawesome.js*", "scripts/*.map", "sphinx-thebe.*"):
-        for unused in (out / "_static").glob(pattern):
+    static = out / "_static"
+    for pattern in ("scripts/fontawesome.js*", "s*/*.map", "sphinx-thebe.*"):
+        for unused in static.glob(pattern):
             unused.unlink()
+    shutil.rmtree(static / "vendor" / "fontawesome", ignore_errors=True)
+    sheet = static / "styles" / "pydata-sphinx-theme.css"
+    style = sheet.read_text(encoding="utf-8")
+    for rule in FONT_AWESOME_CSS:
+        style, count = rule.subn("", style)
+        if not count:
+            raise ExtensionError(f"attn_site: nothing of Font Awesome matches {rule.pattern}")
+    sheet.write_text(style, encoding="utf-8")
 
 
 def setup(app):
+    number_chapters()
     app.connect("builder-inited", drop_font_awesome)
     app.connect("html-page-context", choose_assets, priority=900)
-    app.connect("env-before-read-docs", number_chapters)
     app.connect("build-finished", finish, priority=900)
     app.add_post_transform(EscapeDisplayMath)
     app.add_css_file("site.css", priority=800)
