@@ -60,7 +60,7 @@ def check_pair(queries: Tensor, keys: Tensor, *, same_features: bool = True) -> 
         )
 
 
-def align_mask(mask: Tensor, target: torch.Size) -> Tensor:
+def align_mask(mask: Tensor, target: tuple[int, ...]) -> Tensor:
     """Give `mask` the rank of scores of shape `target` and check its sizes; the rank decides.
 
     2-D is (q, k), 3-D is (b, q, k), 4-D is (b, h, q, k); an axis of size 1 is broadcast. Over
@@ -86,7 +86,8 @@ def align_mask(mask: Tensor, target: torch.Size) -> Tensor:
         )
     aligned = mask.unsqueeze(1) if mask.dim() == 3 and len(target) == 4 else mask
     wanted = target[len(target) - aligned.dim() :]
-    if any(m not in (1, t) for m, t in zip(aligned.shape, wanted, strict=True)):
+    # two comparisons and no `in`, which torch.compile cannot trace over symbolic sizes
+    if any(m != 1 and m != t for m, t in zip(aligned.shape, wanted, strict=True)):
         raise ValueError(
             f"mask of shape {shape(mask)} does not fit scores of shape {tuple(target)}: "
             f"read as {shape(aligned)}, each axis must be 1 or that of {tuple(wanted)}"

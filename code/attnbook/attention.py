@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import torch
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -52,7 +51,7 @@ def attention(
     Source: Vaswani et al. 2017, equation 1, with the score and the normaliser as arguments.
     """
     _check_inputs(queries, keys, values, dropout)
-    target = torch.Size((*queries.shape[:-1], keys.shape[-2]))  # (..., q, k)
+    target = (*queries.shape[:-1], keys.shape[-2])  # (..., q, k)
     if mask is not None:
         mask = align_mask(mask, target)
         unseen = ~mask.any(dim=-2).unsqueeze(-1)  # (..., k, 1): keys that no query may attend to
@@ -64,8 +63,8 @@ def attention(
         check_pair(queries, keys)
         return _fused(queries, keys, values, mask, dropout), None
     scores = score(queries, keys)  # (..., q, k)
-    if scores.shape != target:
-        raise ValueError(f"score must give {tuple(target)}, (..., q, k), got {shape(scores)}")
+    if tuple(scores.shape) != target:
+        raise ValueError(f"score must give {target}, (..., q, k), got {shape(scores)}")
     weights = normalize(scores, mask)  # (..., q, k)
     kept = F.dropout(weights, dropout) if dropout else weights
     output = kept @ values  # (..., q, k) @ (..., k, d_v) -> (..., q, d_v)

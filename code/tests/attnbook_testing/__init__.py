@@ -1,0 +1,1 @@
+"""Helpers of the tests: `references` are slow and independent, `strategies` draw the cases."""

@@ -1,0 +1,23 @@
+"""Settings of the tests: one thread, repeatable examples, and the helpers' folder on the path."""
+
+import os
+import sys
+from pathlib import Path
+
+os.environ["OMP_NUM_THREADS"] = "1"  # before torch wakes: more threads are slower on small tensors
+
+import torch
+from hypothesis import settings
+
+torch.set_num_threads(1)
+
+# --import-mode=importlib puts no test folder on the path, and the helpers are a package beside us
+sys.path.append(str(Path(__file__).parent))
+
+# The same examples in every run, so that a red test is red for everyone. To look further:
+# HYPOTHESIS_PROFILE=explore python -m pytest code/tests
+settings.register_profile(
+    "repeatable", deadline=None, derandomize=True, max_examples=40, database=None
+)
+settings.register_profile("explore", deadline=None, max_examples=1000, database=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))

@@ -1,0 +1,165 @@
+"""The house rules: rooms import upward only, heavy imports are lazy, everything says its source."""
+
+import ast
+import importlib
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import attnbook as ab
+import pytest
+import tomllib
+
+PACKAGE = Path(ab.__file__).parent
+# the rooms in their order; a room imports only from rooms above it
+ROOMS = [
+    {"_checks", "peers", "source"},  # import nothing of ours
+    {"masks"},
+    {"normalize"},
+    {"scores"},
+    {"attention"},
+    {"multihead", "positions"},
+    {"recurrent", "transformer", "sparse", "selective", "hierarchical", "memory"},
+    {"decoding", "objectives", "training", "metrics"},
+    {"data"},
+    {"plots"},
+    {"widgets"},  # a widget may draw its static picture with plots
+]
+LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
+PICTURES, MODELS = {"data", "plots", "widgets"}, ROOMS[5] | ROOMS[6] | ROOMS[7]
+CORE = ["masks", "normalize", "scores", "attention"]
+
+
+def room_of(path):
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imported_rooms(code, path):
+    """Rooms that a file of the package imports, wherever in it the statement stands."""
+    here = ("attnbook", *path.relative_to(PACKAGE).parts[:-1])
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = here[: len(here) - node.level + 1] if node.level else ()
+            stem = ".".join([*base, *([node.module] if node.module else [])])
+            names = [f"{stem}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        for name in names:
+            parts = name.split(".")
+            if parts[0] == "attnbook":
+                yield parts[1] if len(parts) > 1 else "attnbook"
+
+
+def breaches(code, path):
+    """Imports in `code`, a file at `path`, that the order of the rooms forbids."""
+    room = room_of(path)
+    for other in set(imported_rooms(code, path)) - {room}:
+        up = other in LEVEL and LEVEL[other] <= LEVEL[room]
+        if LEVEL[room] == LEVEL.get(other):
+            up = room not in {*ROOMS[0], *PICTURES}
+        if not up or (room in PICTURES and other in MODELS):
+            yield f"{room} imports {other}"
+
+
+FILES = sorted(p for p in PACKAGE.rglob("*.py") if p != PACKAGE / "__init__.py")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_rooms_import_only_from_rooms_above(path):
+    assert room_of(path) in LEVEL, (
+        f"{path.name} is in no room: give it one in architecture and here"
+    )
+    assert list(breaches(path.read_text("utf-8"), path)) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "code"),
+    [
+        ("masks.py", "from .attention import attention"),
+        ("masks.py", "def f():\n    from attnbook.scores import dot"),
+        ("normalize.py", "import attnbook.scores"),
+        ("normalize.py", "from . import scores"),
+        ("scores.py", "import attnbook"),
+        ("scores.py", "from attnbook import attention"),
+        ("plots.py", "from .transformer import Encoder"),
+        ("plots.py", "from .widgets import AttentionHeatmap"),
+        ("widgets/deep/heatmap.py", "from ...multihead import MultiHeadAttention"),
+        ("transformer.py", "from . import plots"),
+        ("_checks.py", "from .source import show_source"),
+    ],
+)
+def test_a_breach_is_seen(file, code):
+    assert list(breaches(code, PACKAGE / file))
+
+
+@pytest.mark.parametrize(
+    ("file", "code"),
+    [
+        ("masks.py", "import torch\nfrom ._checks import shape"),
+        ("attention.py", "from .normalize import masked_softmax\nfrom .scores import dot"),
+        ("widgets/heatmap.py", "from ..normalize import masked_softmax\nfrom . import bundle"),
+        ("widgets/heatmap.py", "from .. import plots"),
+        ("transformer.py", "from .multihead import MultiHeadAttention\nfrom .recurrent import GRU"),
+    ],
+)
+def test_an_allowed_import_is_allowed(file, code):
+    assert list(breaches(code, PACKAGE / file)) == []
+
+
+def test_importing_the_package_is_light():
+    heavy = {"matplotlib", "anywidget", "ipywidgets", "d2l", "hypothesis", "pandas", "scipy"}
+    code = "import sys, attnbook; print(*sorted({m.split('.')[0] for m in sys.modules}))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert "torch" in loaded and loaded & heavy == set()
+
+
+def test_every_name_on_offer_is_there():
+    assert len(set(ab.__all__)) == len(ab.__all__)
+    for name in ab.__all__:
+        assert getattr(ab, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'atention'"):
+        _ = ab.atention
+
+
+def test_every_public_name_of_the_core_is_on_offer():
+    for room in CORE:
+        public = {name for name, _ in public_things(room)}
+        assert public and public <= set(ab.__all__)
+
+
+def public_things(room):
+    module = importlib.import_module(f"attnbook.{room}")
+    for name, thing in vars(module).items():
+        ours = getattr(thing, "__module__", None) == f"attnbook.{room}"
+        if ours and not name.startswith("_") and (inspect.isclass(thing) or callable(thing)):
+            yield name, thing
+
+
+THINGS = [
+    pytest.param(room, thing, id=f"{room}.{name}")
+    for room in [*CORE, "peers", "source"]
+    for name, thing in public_things(room)
+]
+
+
+@pytest.mark.parametrize(("room", "thing"), THINGS)
+def test_docstrings(room, thing):
+    text = inspect.getdoc(thing)
+    assert (text and text == thing.__doc__.strip()) or inspect.cleandoc(thing.__doc__) == text
+    assert re.match(r"[^\n]{10,}\.(\n\n|$)", text), "one line of purpose, then a blank line"
+    if room in CORE:
+        assert re.search(r"\((\.\.\., |b, |b, h, )?[qk], [dk]\w*\)|Args.* as in|as in `", text)
+    if inspect.isclass(thing):
+        for name, method in vars(thing).items():
+            if inspect.isfunction(method) and not name.startswith("_") and name != "forward":
+                assert method.__doc__
+
+
+def test_version_is_the_distributions():
+    settings = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text("utf-8"))
+    assert ab.__version__ == settings["project"]["version"]
