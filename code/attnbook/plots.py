@@ -58,9 +58,7 @@ def style() -> None:
 
 def colormap() -> LinearSegmentedColormap:
     """The one scale of weights: light to dark blue, even in lightness, blank below."""
-    scale = LinearSegmentedColormap.from_list("attnbook", RAMP)
-    scale.set_under("white")
-    return scale
+    return LinearSegmentedColormap.from_list("attnbook", RAMP).with_extremes(under="white")
 
 
 def _matrix(name: str, value, dtype=None) -> np.ndarray:

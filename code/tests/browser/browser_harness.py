@@ -1,0 +1,70 @@
+"""What the browser tests and `benchmarks/widget_speed.py` share: a browser, and a page to open."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
+HOW = (
+    "no browser: install Chromium or Chrome (Debian: `apt-get install chromium`), "
+    "or run `python -m playwright install chromium`"
+)
+
+
+def find_browser(playwright) -> str | None:
+    """Chromium or Chrome on the path, else Playwright's own, else None."""
+    for name in NAMES:
+        if path := shutil.which(name):
+            return path
+    own = playwright.chromium.executable_path
+    return own if Path(own).exists() else None
+
+
+def launch(playwright, path: str):
+    """A headless browser that makes no request of its own."""
+    return playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+
+
+def script(kind: str, value) -> str:
+    """A JSON script element."""
+    body = json.dumps(value).replace("<", "\\u003c")
+    return f'<script type="{kind}">{body}</script>'
+
+
+def widget_page(*widgets, style: str = "", states: dict | None = None) -> str:
+    """A page with these widgets as the built book has them, mounted by the book's own script."""
+    from attnbook.widgets import AttentionHeatmap, bundle, stub_state
+
+    state = AttentionHeatmap.get_manager_state(widgets=list(widgets))
+    state = stub_state(state)
+    state["state"].update(states or {})
+    views = [
+        '<div class="attn-widget"><img alt="the picture" src="data:,">'
+        + script(
+            "application/vnd.jupyter.widget-view+json",
+            {"version_major": 2, "version_minor": 0, "model_id": widget.model_id},
+        )
+        + "</div>"
+        for widget in widgets
+    ]
+    saved = script("application/vnd.jupyter.widget-state+json", state)
+    code = bundle.registry_script().replace("</", "<\\/")
+    site = ROOT / "book" / "_site" / "widgets"
+    return f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>widgets</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="data:,"><style>body {{ margin: 16px; }} {style}</style>
+<style>{(site / "mount.css").read_text()}</style></head>
+<body>{"".join(views)}{saved}
+<script>{code}</script>
+<script>{(site / "mount.js").read_text()}</script></body></html>"""

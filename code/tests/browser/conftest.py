@@ -1,0 +1,154 @@
+"""A headless browser, pages that record every fault, and the built site."""
+
+from __future__ import annotations
+
+import functools
+import os
+import subprocess
+import sys
+import threading
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+import browser_harness as harness
+
+sys.path.pop(0)
+
+
+def _missing(reason: str):
+    """Skip with the reason; on CI a browser is promised, so its absence is a failure."""
+    if os.environ.get("CI", "").lower() == "true":
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """One headless Chromium for the session."""
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        _missing("playwright is not installed: `pip install -r requirements.txt`")
+    with sync_playwright() as playwright:
+        path = harness.find_browser(playwright)
+        if path is None:
+            _missing(harness.HOW)
+        browser = harness.launch(playwright, path)
+        yield browser
+        browser.close()
+
+
+class Visit:
+    """One page in a fresh context, and everything that went wrong on it."""
+
+    def __init__(self, browser, base: str, *, width=1280, height=900, theme="light", **options):
+        self.context = browser.new_context(
+            viewport={"width": width, "height": height}, color_scheme=theme, **options
+        )
+        self.context.route("**/*", self._gate)
+        self.page = self.context.new_page()
+        self.base = base
+        self.outside, self.errors = [], []
+        self.page.on("console", self._console)
+        self.page.on("pageerror", lambda error: self.errors.append(f"uncaught: {error}"))
+        self.page.on("response", self._response)
+        self.page.on("websocket", lambda socket: self.outside.append(socket.url))
+
+    def _gate(self, route):
+        url = route.request.url
+        if url.startswith((self.base, "blob:", "data:")):
+            route.continue_()
+        else:
+            self.outside.append(url)
+            route.abort()
+
+    def _console(self, message):
+        if message.type == "error":
+            self.errors.append(f"console: {message.text}")
+
+    def _response(self, response):
+        if response.status >= 400:
+            self.errors.append(f"{response.status}: {response.url}")
+
+    @property
+    def faults(self) -> list[str]:
+        return [f"outside request: {url}" for url in self.outside] + self.errors
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.context.close()
+
+
+@pytest.fixture
+def visit(browser):
+    """`visit(base, ...)` opens a context that may ask nothing outside `base`."""
+    return functools.partial(Visit, browser)
+
+
+@pytest.fixture
+def show(visit, tmp_path):
+    """`show(*widgets, ...)` opens a page with these widgets from a file; closed after the test."""
+    opened = []
+
+    def open_page(*widgets, style="", states=None, **options):
+        path = tmp_path / f"{len(opened)}.html"
+        path.write_text(harness.widget_page(*widgets, style=style, states=states), "utf-8")
+        shown = visit(path.as_uri(), **options)
+        opened.append(shown)
+        shown.page.goto(path.as_uri())
+        shown.page.wait_for_function(
+            "[...document.querySelectorAll('.attn-widget')].every((box) => box.dataset.widget)"
+        )
+        return shown
+
+    yield open_page
+    for shown in opened:
+        shown.context.close()
+
+
+@pytest.fixture(scope="session")
+def site() -> Path:
+    """The built site: `ATTNBOOK_SITE` if set, else built now by `make book`."""
+    if path := os.environ.get("ATTNBOOK_SITE"):
+        folder = Path(path)
+    else:
+        subprocess.run(["make", "book"], cwd=harness.ROOT, check=True, stdin=subprocess.DEVNULL)
+        folder = harness.ROOT / "_build" / "html"
+    assert any(folder.rglob("*.html")), f"no page in {folder}: did `make book` run?"
+    return folder
+
+
+@pytest.fixture(scope="session")
+def pages(site) -> list[str]:
+    """Every page of the site, as a path relative to it."""
+    return sorted(
+        path.relative_to(site).as_posix()
+        for path in site.rglob("*.html")
+        if "_static" not in path.relative_to(site).parts
+    )
+
+
+@pytest.fixture(scope="session")
+def server(site):
+    """The site's address on a server of this machine."""
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+    handler = functools.partial(Quiet, directory=str(site))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as running:
+        threading.Thread(target=running.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{running.server_address[1]}/"
+        running.shutdown()
+
+
+@pytest.fixture(params=["http", "file"])
+def base(request, site) -> str:
+    """The site's address, once over http and once as files."""
+    return request.getfixturevalue("server") if request.param == "http" else f"{site.as_uri()}/"

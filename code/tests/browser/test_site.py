@@ -1,0 +1,173 @@
+"""Every page of the built site in a real browser, over http and as files, with no outside host."""
+
+import gzip
+import re
+from urllib.parse import unquote, urljoin, urlsplit
+
+import pytest
+
+WIDTHS = {"desktop": 1280, "phone": 360}
+FIRST_VIEW = 400_000  # bytes, gzip
+VIEW = 'type="application/vnd.jupyter.widget-view+json"'
+REDIRECT = re.compile(r'http-equiv="refresh" content="0; *url=([^"]+)"', re.IGNORECASE)
+PICTURE = """(box) => box.querySelector("canvas").toDataURL()
+  + box.querySelector(".ah-hidden table").textContent"""
+
+
+def arrive(page, site, base, name):
+    """Open a page, follow a redirect, and wait for what starts by itself: scripts, fonts."""
+    page.goto(base + name, wait_until="commit")
+    if target := REDIRECT.search((site / name).read_text("utf-8")):
+        page.wait_for_url(urljoin(base + name, target[1]))
+    settle(page)
+
+
+def settle(page):
+    """Wait for scripts, fonts and the widgets in view."""
+    page.wait_for_load_state("load")
+    page.evaluate("document.fonts.ready")
+    page.wait_for_timeout(100)
+
+
+def wake(page):
+    """Scroll to every widget and wait until it is awake; returns their boxes."""
+    boxes = page.locator(".attn-widget").all()
+    for box in boxes:
+        box.scroll_into_view_if_needed()
+        handle = box.element_handle()
+        page.wait_for_function("(box) => box.dataset.widget", arg=handle, timeout=5000)
+        assert box.get_attribute("data-widget") == "awake"
+    return boxes
+
+
+def with_widgets(site, pages) -> list[str]:
+    found = [name for name in pages if VIEW in (site / name).read_text("utf-8")]
+    assert found, "no page of the site shows a widget"
+    return found
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_no_page_asks_outside_or_errs(visit, base, site, pages, theme):
+    faults = {}
+    for name in pages:
+        with visit(base, theme=theme) as shown:
+            arrive(shown.page, site, base, name)
+            wake(shown.page)
+            settle(shown.page)
+            if shown.faults:
+                faults[name] = shown.faults
+    assert not faults
+
+
+def test_every_widget_view_is_in_a_box(site, pages):
+    for name in with_widgets(site, pages):
+        text = (site / name).read_text("utf-8")
+        assert text.count(VIEW) == len(re.findall(r'class="attn-widget"', text)), name
+
+
+def move(page, control):
+    """Move one control to another value, as a reader would with the keyboard."""
+    kind = control.evaluate("(node) => node.type")
+    if kind == "select-one":
+        options = control.evaluate("(node) => node.options.length")
+        control.select_option(str((int(control.input_value()) + 1) % options))
+    elif kind == "checkbox":
+        control.press("Space")
+    else:
+        at_start = control.evaluate("(node) => Number(node.value) <= Number(node.min)")
+        for _ in range(2):
+            control.press("ArrowRight" if at_start else "ArrowLeft")
+
+
+def check_answers(page, box):
+    """The arrow keys move the announced cell; each control changes the picture; Reset undoes it."""
+    canvas, live = box.locator("canvas"), box.locator(".ah-hidden [aria-live]")
+    canvas.focus()
+    first = live.inner_text()
+    assert " → weight " in first
+    for key, back in (("ArrowRight", "ArrowLeft"), ("ArrowDown", "ArrowUp")):
+        canvas.press(key)
+        if live.inner_text() != first:
+            canvas.press(back)
+            break
+    else:
+        pytest.fail("the arrow keys do not move the focused cell")
+    assert live.inner_text() == first
+    page.wait_for_timeout(200)
+    start = box.evaluate(PICTURE)
+    for control in box.locator("input, select").all():
+        move(page, control)
+        page.wait_for_timeout(200)
+        name = control.evaluate("(node) => node.labels[0].textContent")
+        assert box.evaluate(PICTURE) != start, f"the control {name!r} changes nothing"
+        box.get_by_role("button", name="Reset").click()
+        page.wait_for_timeout(200)
+        assert box.evaluate(PICTURE) == start, f"Reset does not undo {name!r}"
+
+
+@pytest.mark.parametrize("device", WIDTHS)
+def test_every_widget_answers(visit, base, site, pages, device):
+    for name in with_widgets(site, pages):
+        with visit(base, width=WIDTHS[device]) as shown:
+            arrive(shown.page, site, base, name)
+            for box in wake(shown.page):
+                check_answers(shown.page, box)
+            assert not shown.faults, name
+
+
+def test_no_page_scrolls_sideways_on_a_phone(visit, server, site, pages):
+    wide = {}
+    for name in pages:
+        with visit(server, width=360, height=740) as shown:
+            arrive(shown.page, site, server, name)
+            wake(shown.page)
+            width = shown.page.evaluate("document.documentElement.scrollWidth")
+            if width > 360:
+                wide[name] = width
+    assert not wide
+
+
+def test_the_first_view_is_light(visit, server, site, pages):
+    heavy = {}
+    for name in pages:
+        with visit(server) as shown:
+            asked = set()
+            shown.page.on("request", lambda request, asked=asked: asked.add(request.url))
+            arrive(shown.page, site, server, name)
+            paths = {unquote(urlsplit(url).path) for url in asked if url.startswith(server)}
+            assert f"/{name}" in paths and len(paths) > 3, f"{name}: too little was counted"
+            total = sum(len(gzip.compress((site / path[1:]).read_bytes())) for path in paths)
+            if total > FIRST_VIEW:
+                heavy[name] = total
+    assert not heavy
+
+
+@pytest.mark.parametrize("width", [1280, 768, 360])
+def test_nothing_moves_when_a_widget_wakes(visit, server, site, pages, width):
+    heights = "() => [...document.querySelectorAll('.attn-widget')].map((box) => box.offsetHeight)"
+    for name in with_widgets(site, pages):
+        found = []
+        for pattern in ("**/widgets/mount.js*", "**/nothing-is-held-back"):
+            with visit(server, width=width) as shown:
+                shown.page.route(pattern, lambda route: route.fulfill(body=""))
+                arrive(shown.page, site, server, name)
+                if not found:
+                    assert shown.page.locator(".attn-widget[data-widget]").count() == 0
+                else:
+                    wake(shown.page)
+                found.append(shown.page.evaluate(heights))
+        assert found[0] == found[1], f"{name}: heights before and after"
+
+
+def test_without_javascript_the_picture_is_there(visit, server, site, pages):
+    for name in with_widgets(site, pages):
+        with visit(server, java_script_enabled=False) as shown:
+            shown.page.goto(server + name)
+            for box in shown.page.locator(".attn-widget").all():
+                box.scroll_into_view_if_needed()
+                picture = box.locator("img")
+                assert picture.get_attribute("alt")
+                size = picture.bounding_box()
+                ratio = int(picture.get_attribute("width")) / int(picture.get_attribute("height"))
+                assert size["width"] / size["height"] == pytest.approx(ratio, rel=0.02)
+            assert not shown.faults

@@ -1,0 +1,142 @@
+"""The static heat map: masked hatched, zero blank, small light, one scale."""
+
+import re
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+import torch
+from attnbook import plots
+from attnbook.widgets import bundle
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_rgb
+
+
+def image(figure):
+    return figure.axes[0].images[0]
+
+
+def colours(figure, i, j, panel=0) -> np.ndarray:
+    """The drawn pixels inside cell (i, j), one RGB a row, without its border."""
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    pixels = np.asarray(canvas.buffer_rgba())[::-1, :, :3] / 255
+    axes = figure.axes[panel]
+    x0, y1 = axes.transData.transform((j - 0.35, i - 0.35))
+    x1, y0 = axes.transData.transform((j + 0.35, i + 0.35))
+    return pixels[int(y0) : int(y1), int(x0) : int(x1)].reshape(-1, 3)
+
+
+def test_three_kinds_of_cell_look_different():
+    weights = np.array([[0.999, 0.001, 0.0, 0.0]])
+    figure = plots.heatmap(weights, np.array([[True, True, True, False]]), annotate=False)
+    large, small, zero, masked = (colours(figure, 0, j) for j in range(4))
+    assert np.allclose(large, to_rgb(plots.RAMP[-1]), atol=0.02)
+    assert np.allclose(small, to_rgb(plots.RAMP[0]), atol=0.02)
+    assert (zero == 1).all()
+    assert len(np.unique(masked.round(1), axis=0)) > 1, "hatched: lines on a ground"
+
+
+def test_weight_that_leaks_onto_masked_places_is_seen():
+    figure = plots.heatmap(np.array([[0.5, 0.5]]), np.array([[True, False]]), annotate=False)
+    leak = colours(figure, 0, 1)
+    seen = np.isclose(leak, colours(figure, 0, 0)[0], atol=0.02).all(axis=1).mean()
+    assert 0.1 < seen < 0.95, "both the colour and the hatching are there"
+
+
+def test_panels_share_one_scale_and_one_bar():
+    figure = plots.heatmap([np.full((2, 2), 0.1), np.full((3, 4), 0.4)], title=["a", "b"])
+    panels = [axes for axes in figure.axes if axes.images]
+    assert [axes.get_title("left") for axes in panels] == ["a", "b"]
+    assert {axes.images[0].norm.vmax for axes in panels} == {0.5}
+    assert len(figure.axes) == 3, "two panels and one colour bar"
+
+
+@pytest.mark.parametrize(
+    ("top", "vmax"), [(0.03, 0.05), (0.1, 0.1), (0.3, 0.5), (1.0, 1.0), (3.0, 3.0)]
+)
+def test_the_scale_ends_at_a_round_number(top, vmax):
+    assert image(plots.heatmap(np.full((1, 1), top))).norm.vmax == vmax
+
+
+def test_the_legend_explains_the_cells():
+    (legend,) = plots.heatmap(np.eye(2)).legends
+    assert [text.get_text() for text in legend.get_texts()] == ["masked", "zero", "small"]
+
+
+def test_labels_stand_beside_their_rows_and_columns():
+    figure = plots.heatmap(np.eye(3)[:2], query_labels=["x", "y"], key_labels=["a", "b", "c"])
+    axes = figure.axes[0]
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["a", "b", "c"]
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["x", "y"]
+
+
+def test_it_draws_on_given_axes():
+    figure = mpl.figure.Figure()
+    axes = figure.subplots()
+    assert plots.heatmap(torch.eye(2), ax=axes) is figure
+    assert len(axes.images) == 1 and len(figure.axes) == 1
+
+
+def test_lightness_falls_evenly_along_the_ramp():
+    """In grey, too, more weight is darker: the scale does not rest on hue."""
+    rgb = np.array([to_rgb(colour) for colour in plots.colormap()(np.linspace(0, 1, 50))])
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    luminance = linear @ [0.2126, 0.7152, 0.0722]
+    lightness = 116 * np.cbrt(luminance) - 16
+    steps = -np.diff(lightness)
+    assert (steps > 0.5).all() and steps.max() < 3 * steps.min()
+
+
+def test_the_widget_has_the_same_ramp():
+    css = bundle.sources("attnbook.widgets.AttentionHeatmap")["css"]
+    ramp = re.search(r"--ah-ramp: ([^;]*);", css)[1].split()
+    assert tuple(ramp) == plots.RAMP
+    for name, colour in (("ink", plots.INK), ("hatch", plots.HATCH), ("grid", plots.GRID)):
+        assert re.search(rf"--ah-{name}: ([^;]*);", css)[1] == colour
+    for ramp, bar in zip(
+        re.findall(r"--ah-ramp: ([^;]*);", css),
+        re.findall(r"--ah-bar: linear-gradient\(90deg, ([^)]*)\);", css),
+        strict=True,
+    ):
+        assert ramp.split() == bar.split(", ")
+
+
+def test_png_is_small_and_the_same_each_time():
+    weights = torch.softmax(3 * torch.randn(64, 64), -1)
+    first = plots.heatmap_png(weights)
+    assert first == plots.heatmap_png(weights)
+    assert len(first[0]) < 25_000
+    width, height = np.frombuffer(first[0][16:24], ">u4")
+    assert (width, height) == pytest.approx((1.5 * first[1], 1.5 * first[2]), abs=2)
+
+
+def test_style_is_shared_by_all_figures():
+    with mpl.rc_context():
+        plots.style()
+        assert mpl.rcParams["figure.figsize"][0] == plots.WIDTH
+        assert mpl.rcParams["font.size"] == 9
+
+
+def test_drawing_leaves_the_settings_alone():
+    before = dict(mpl.rcParams)
+    plots.heatmap_png(np.eye(2))
+    assert dict(mpl.rcParams) == before
+
+
+@pytest.mark.parametrize(
+    ("weights", "options", "words"),
+    [
+        (np.zeros(3), {}, "weights must be 2-D"),
+        (np.array([[np.nan]]), {}, "weights must be finite"),
+        (np.array([[-1.0]]), {}, "scores are not weights"),
+        (np.eye(2), {"mask": np.eye(2)}, "mask must be boolean"),
+        (np.eye(2), {"mask": np.zeros((3, 2), dtype=bool)}, "mask of shape (3, 2)"),
+        (np.eye(2), {"query_labels": ["a"]}, "query_labels must hold 2"),
+        (np.eye(2), {"key_labels": "abc"}, "key_labels must hold 2"),
+        ([np.eye(2)] * 2, {"title": ["a"]}, "title must hold one entry"),
+    ],
+)
+def test_bad_input_is_named(weights, options, words):
+    with pytest.raises(ValueError, match=re.escape(words)):
+        plots.heatmap(weights, **options)

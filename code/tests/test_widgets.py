@@ -1,0 +1,171 @@
+"""The heat map's Python side: what it takes, refuses, saves and prints."""
+
+import base64
+import json
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+from attnbook.widgets import STUB_ESM, AttentionHeatmap, bundle, stub_state
+
+WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
+
+
+def test_weights_are_masked_softmax_written_out():
+    scores = torch.randn(2, 3, 4)
+    mask = torch.tensor([[True, True, False, True]])
+    widget = AttentionHeatmap(
+        scores, mask=mask, lengths=[4, 3], causal=True, temperature=0.5, scale=9, batch=1
+    )
+    for i in range(3):
+        allowed = [j for j in range(4) if mask[0, j] and j < 3 and j <= i]
+        exps = {j: np.exp(float(scores[1, i, j]) / (3 * 0.5)) for j in allowed}
+        for j in range(4):
+            wanted = exps.get(j, 0.0) / sum(exps.values())
+            assert widget.weights()[i, j] == pytest.approx(wanted, abs=1e-12)
+
+
+def test_a_query_without_keys_gets_zeros():
+    assert (AttentionHeatmap(torch.randn(2, 3), lengths=[0]).weights() == 0).all()
+
+
+def test_inputs_are_not_changed_and_kinds_agree():
+    scores = torch.randn(3, 4, dtype=torch.bfloat16, requires_grad=True)
+    before = scores.detach().clone()
+    a = AttentionHeatmap(scores, mask=torch.ones(1, 4, dtype=torch.bool))
+    b = AttentionHeatmap(scores.detach().float().numpy())
+    assert torch.equal(scores.detach(), before)
+    assert (a.weights() == b.weights()).all()
+
+
+def test_saved_scores_are_exact_and_may_be_nan_where_masked():
+    scores = np.array([[np.nan, 1.1, np.inf, -np.inf]], dtype="f4")
+    widget = AttentionHeatmap(scores, mask=np.array([[False, True, False, True]]))
+    saved = AttentionHeatmap.get_manager_state(widgets=[widget])["state"][widget.model_id]
+    (data,) = (b["data"] for b in saved["buffers"] if b["path"] == ["_scores"])
+    kept = np.frombuffer(base64.b64decode(data), "<f4")
+    assert np.array_equal(kept, scores[0], equal_nan=True)
+    assert widget.weights().tolist() == [[0.0, 1.0, 0.0, 0.0]]
+
+
+SQUARE = np.zeros((2, 2, 3))
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"scores": np.zeros(3)}, "scores must be 2-D or 3-D"),
+        ({"scores": np.array([["a"]])}, "scores must be real"),
+        ({"scores": np.full((1, 1), np.nan)}, "scores hold nan"),
+        ({"scores": np.full((1, 1), np.inf)}, "scores hold inf"),
+        ({"mask": np.zeros((2, 3))}, "mask must be boolean"),
+        ({"mask": np.zeros((3, 2), dtype=bool)}, "mask of shape"),
+        ({"mask": np.zeros((2, 1, 2, 3), dtype=bool)}, "mask must be 2-D or 3-D"),
+        ({"values": np.zeros((2, 4))}, "values must be"),
+        ({"query_labels": ["a"]}, "query_labels must hold 2"),
+        ({"key_labels": [["a", "b", "c"]] * 3}, "key_labels must be one list"),
+        ({"lengths": [1]}, "lengths must hold one"),
+        ({"lengths": [1, -1]}, "lengths must be integers"),
+        ({"lengths": [1.5, 1]}, "lengths must be integers"),
+        ({"lengths": [True, False]}, "lengths must be integers"),
+        ({"temperature": 0}, "temperature must be positive"),
+        ({"temperature": float("nan")}, "temperature must be positive"),
+        ({"scale": -1}, "scale must be positive"),
+        ({"controls": ("scale",)}, "scale must be the feature size"),
+        ({"controls": ("speed",)}, "controls must be any of"),
+        ({"batch": 2}, "batch must be 0 to 1"),
+        ({"vmax": 0}, "vmax must be positive"),
+    ],
+)
+def test_bad_input_is_named(options, words):
+    with pytest.raises(ValueError, match=re.escape(words)):
+        AttentionHeatmap(**({"scores": SQUARE} | options))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("temperature", -1.0), ("lengths", [1]), ("batch", 5), ("vmax", 0.0)]
+)
+def test_bad_settings_are_refused_later_too(name, value):
+    widget = AttentionHeatmap(SQUARE)
+    before = getattr(widget, name)
+    with pytest.raises(ValueError, match=name):
+        setattr(widget, name, value)
+    assert getattr(widget, name) == before
+
+
+def test_repr_is_fixed():
+    make = lambda: AttentionHeatmap(SQUARE, controls=("lengths", "causal"))  # noqa: E731
+    assert repr(make()) == repr(make()) == "AttentionHeatmap(2 x 2 x 3, controls: lengths, causal)"
+
+
+def test_the_bundle_carries_view_text_and_picture():
+    widget = AttentionHeatmap(torch.zeros(4, 4), causal=True)
+    data, metadata = widget._repr_mimebundle_()
+    assert set(data) == {
+        "application/vnd.jupyter.widget-view+json",
+        "text/plain",
+        "image/png",
+    }
+    picture = base64.b64decode(data["image/png"])
+    assert picture.startswith(b"\x89PNG") and len(picture) < 25_000
+    assert set(metadata["image/png"]) == {"width", "height"}
+    assert data["image/png"] == widget._repr_mimebundle_()[0]["image/png"]
+    widget.causal = False
+    assert data["image/png"] != widget._repr_mimebundle_()[0]["image/png"]
+
+
+def test_the_name_in_saved_state_is_stable():
+    assert AttentionHeatmap(SQUARE)._anywidget_id == "attnbook.widgets.AttentionHeatmap"
+    assert list(bundle.WIDGETS) == ["attnbook.widgets.AttentionHeatmap"]
+
+
+def test_stub_state_drops_the_code_and_nothing_else():
+    widget = AttentionHeatmap(SQUARE)
+    state = AttentionHeatmap.get_manager_state(widgets=[widget])
+    size = len(json.dumps(state))
+    stubbed = stub_state(state)
+    traits, kept = (s["state"][widget.model_id]["state"] for s in (state, stubbed))
+    assert len(json.dumps(state)) == size, "the argument was changed"
+    assert kept["_esm"] == STUB_ESM and "run this cell" in STUB_ESM.lower()
+    assert "\n" not in STUB_ESM
+    code = {"_esm", "_css"}
+    assert {k: v for k, v in traits.items() if k not in code} == {
+        k: v for k, v in kept.items() if k not in code
+    }
+    assert stub_state(state["state"]) == stubbed["state"], "the inner form works too"
+    assert stub_state(stubbed) == stubbed
+
+
+def test_joined_modules_declare_each_name_once():
+    source = bundle.sources("attnbook.widgets.AttentionHeatmap")["esm"]
+    names = re.findall(r"^(?:async )?(?:function|const|let|class) (\w+)", source, re.MULTILINE)
+    assert len(names) > 20 and len(names) == len(set(names))
+    assert not re.search(r"^import ", source, re.MULTILINE)
+    assert re.findall(r"^export .*", source, re.MULTILINE) == ["export default { render };"]
+
+
+def test_every_module_is_in_the_bundle():
+    (modules,) = bundle.WIDGETS.values()
+    assert sorted(modules) == sorted(path.name for path in bundle.HERE.glob("*.js"))
+
+
+def test_the_bundle_loads_without_torch():
+    code = (
+        "import importlib.util, sys;"
+        f"spec = importlib.util.spec_from_file_location('bundle', {bundle.__file__!r});"
+        "module = importlib.util.module_from_spec(spec); spec.loader.exec_module(module);"
+        "assert 'window.attnWidgets' in module.registry_script();"
+        "assert not {'torch', 'anywidget', 'matplotlib', 'attnbook'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_importing_the_package_loads_no_picture_library():
+    code = (
+        "import sys, attnbook;"
+        "assert not {'anywidget', 'ipywidgets', 'matplotlib'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
