@@ -60,9 +60,9 @@ def clean(nb, name: str):
         if cell.cell_type == "code":
             cell.outputs = _outputs(cell.outputs)
             cell.execution_count = None
-    for number, cell in enumerate(code_cells(nb), start=1):
-        ran = cell.outputs or not tags(cell) & GATED
-        cell.execution_count = number if ran else None
+    ran = [c for c in code_cells(nb) if c.outputs or not tags(c) & GATED]
+    for number, cell in enumerate(ran, start=1):
+        cell.execution_count = number
         for output in cell.outputs:
             if output.output_type == "execute_result":
                 output.execution_count = number
