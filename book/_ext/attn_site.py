@@ -133,7 +133,7 @@ def finish(app, exception) -> None:
         )
         (out / "index.html").write_text(page, encoding="utf-8")
     static = out / "_static"
-    for pattern in ("scripts/fontawesome.js*", "s*/*.map", "sphinx-thebe.*"):
+    for pattern in ("scripts/fontawesome.js*", "s*/*.map", "sphinx-thebe.*", "*macros.html"):
         for unused in static.glob(pattern):
             unused.unlink()
     shutil.rmtree(static / "vendor" / "fontawesome", ignore_errors=True)

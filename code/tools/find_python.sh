@@ -30,6 +30,10 @@ for name in $names; do
     case $name in
         */*) try "$name" ;;
         *)
+            if [ $# -gt 0 ] && ! command -v "$name" >/dev/null 2>&1; then
+                reasons="$reasons
+  $name: it is not on PATH"
+            fi
             old_ifs=$IFS; IFS=:
             for folder in $PATH; do
                 IFS=$old_ifs
