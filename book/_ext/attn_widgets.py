@@ -13,8 +13,8 @@ import importlib.util
 import json
 import os
 from pathlib import Path
-from urllib.parse import quote
 
+from attn_pictures import image_tag, sized_picture
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
@@ -29,7 +29,7 @@ WIDE, NARROW = 672, 328  # widths in pixels at which a box's two heights are rec
 logger = logging.getLogger(__name__)
 
 
-class widget_picture(nodes.image):
+class widget_picture(sized_picture):
     """A widget's box in HTML: its picture, and its view (and state) as JSON scripts."""
 
 
@@ -148,21 +148,12 @@ def box(picture: nodes.image, view: dict, traits: dict, states: dict | None = No
 
 
 def visit_widget_picture(translator, node) -> None:
-    """Write the box."""
-    uri = node["uri"]
-    if uri in translator.builder.images:
-        uri = "/".join((translator.builder.imgpath, quote(translator.builder.images[uri])))
-    size = "".join(
-        f' {name}="{str(node[name]).removesuffix("px")}"'
-        for name in ("width", "height")
-        if name in node
-    )
+    """Write a widget's box."""
     heights = f"--attn-wide:{node['wide']};--attn-narrow:{node['narrow']}"
     states = {"version_major": 2, "version_minor": 0, "state": node["states"]}
     translator.body.append(
         f'<div class="attn-widget" style="{heights}">'
-        f'<img src="{translator.encode(uri)}" alt="{translator.attval(node["alt"])}"{size}'
-        ' loading="lazy" decoding="async">'
+        + image_tag(translator, node)
         + (script(STATE, states) if node["states"] else "")
         + script(VIEW, node["view"])
         + "</div>\n"
@@ -266,7 +257,6 @@ def add_assets(app: Sphinx, pagename, templatename, context, doctree) -> None:
     """Load the widgets' code on the pages that show one, and on no other."""
     if doctree is None or not any(doctree.findall(widget_picture)):
         return
-    app.add_css_file("widgets/mount.css")  # in book/_site, which html_static_path names
     app.add_js_file("attn-widgets.js", loading_method="defer")
     app.add_js_file("widgets/mount.js", loading_method="defer")
 
@@ -278,6 +268,7 @@ def no_outside_manager(app: Sphinx, config) -> None:
 
 def setup(app: Sphinx) -> dict:
     """Register the node, the directive, the transforms and the assets."""
+    app.setup_extension("attn_pictures")
     app.add_node(widget_picture, html=(visit_widget_picture, None))
     app.add_directive("live-widget", LiveWidget)
     app.add_post_transform(KeepPicture)

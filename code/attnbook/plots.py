@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 from collections.abc import Sequence
 
 import matplotlib as mpl
@@ -51,9 +52,39 @@ _STYLE = {
 def style() -> None:
     """Give every figure of the book the same fonts, sizes and line styles.
 
-    Lines differ by dash as well as by colour, and figures stay within the width of the text.
+    Lines differ by dash as well as by colour, and figures stay within the width of the text. In
+    a notebook, figures are shown as small, sharp PNGs of a fixed size.
     """
     mpl.rcParams.update(_STYLE)
+    _show_in_notebook()
+
+
+def _show_in_notebook() -> None:
+    """In IPython, show every figure by `figure_png`; elsewhere do nothing."""
+    if "IPython" not in sys.modules or (shell := sys.modules["IPython"].get_ipython()) is None:
+        return
+    import matplotlib.pyplot  # noqa: F401  (first, for it registers a format of its own)
+
+    def show(figure):
+        png, width, height = figure_png(figure)
+        return png, {"width": width, "height": height}
+
+    shell.display_formatter.formatters["image/png"].for_type(Figure, show)
+
+
+def figure_png(figure: Figure) -> tuple[bytes, int, int]:
+    """A figure as PNG bytes with its width and height in CSS pixels; the same bytes each time.
+
+    Drawn at one and a half times its size, for sharp screens, and stored with at most 96 colours.
+    """
+    from PIL import Image
+
+    width, height = (round(96 * inches) for inches in figure.get_size_inches())
+    drawn, stored = io.BytesIO(), io.BytesIO()
+    figure.savefig(drawn, format="png", dpi=1.5 * 96, bbox_inches=None)
+    image = Image.open(drawn).convert("RGB")
+    image.quantize(96, dither=Image.Dither.NONE).save(stored, format="PNG", optimize=True)
+    return stored.getvalue(), width, height
 
 
 def colormap() -> LinearSegmentedColormap:
@@ -251,6 +282,7 @@ def heatmap(
         raise ValueError(f"ax takes one matrix, got {n}")
     top = max((w.max(initial=0.0) for w in panels), default=0.0)
     norm = Normalize(0.0, float(vmax) if vmax is not None else _round_up(top))
+    _show_in_notebook()
     with mpl.rc_context(_STYLE):
         if ax is None:
             figure = Figure(figsize=_grow(panels, labels), layout="constrained")
@@ -269,20 +301,6 @@ def heatmap(
 
 
 def heatmap_png(weights, mask=None, **options) -> tuple[bytes, int, int]:
-    """`heatmap` as PNG bytes with its width and height in CSS pixels; the same bytes each time.
-
-    Drawn at one and a half times its size, for sharp screens, and stored with 64 colours.
-    """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from PIL import Image
-
-    figure = heatmap(weights, mask, **options)
-    width, height = (round(96 * inches) for inches in figure.get_size_inches())
+    """`heatmap` by `figure_png`: PNG bytes, width and height in CSS pixels."""
     with mpl.rc_context(_STYLE):
-        figure.set_dpi(144)
-        canvas = FigureCanvasAgg(figure)
-        canvas.draw()
-    stream = io.BytesIO()
-    image = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
-    image.quantize(64, dither=Image.Dither.NONE).save(stream, format="PNG", optimize=True)
-    return stream.getvalue(), width, height
+        return figure_png(heatmap(weights, mask, **options))

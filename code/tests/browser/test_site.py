@@ -171,3 +171,18 @@ def test_without_javascript_the_picture_is_there(visit, server, site, pages):
                 ratio = int(picture.get_attribute("width")) / int(picture.get_attribute("height"))
                 assert size["width"] / size["height"] == pytest.approx(ratio, rel=0.02)
             assert not shown.faults
+
+
+def test_pictures_keep_their_shape_on_a_phone(visit, server, site, pages):
+    """Each picture has a size before it is loaded, and keeps its proportions in a narrow page."""
+    seen = 0
+    for name in pages:
+        with visit(server, width=360, java_script_enabled=False) as shown:
+            shown.page.goto(server + name)
+            for picture in shown.page.locator("figure img, .cell_output img").all():
+                width, height = (int(picture.get_attribute(at)) for at in ("width", "height"))
+                size = picture.bounding_box()
+                assert size["width"] <= 328
+                assert size["width"] / size["height"] == pytest.approx(width / height, rel=0.02)
+                seen += 1
+    assert seen

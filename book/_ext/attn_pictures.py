@@ -1,0 +1,72 @@
+"""Sphinx extension: pictures that load late and keep their place and shape until then."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import quote
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util.images import get_image_size
+
+
+class sized_picture(nodes.image):
+    """A picture in HTML whose size is known and which is loaded late."""
+
+
+def image_tag(translator, node) -> str:
+    """The image, of a size known before it is loaded, and shrunk in proportion on a phone."""
+    uri = node["uri"]
+    if uri in translator.builder.images:
+        uri = "/".join((translator.builder.imgpath, quote(translator.builder.images[uri])))
+    size = "".join(
+        f' {name}="{str(node[name]).removesuffix("px")}"'
+        for name in ("width", "height")
+        if name in node
+    )
+    return (
+        f'<img class="attn-picture" src="{translator.encode(uri)}"'
+        f' alt="{translator.attval(node.get("alt", ""))}"{size} loading="lazy" decoding="async">'
+    )
+
+
+def visit_sized_picture(translator, node) -> None:
+    """Write a picture."""
+    translator.body.append(image_tag(translator, node))
+    raise nodes.SkipNode
+
+
+class DelayPictures(SphinxPostTransform):
+    """In HTML, load a picture only when it comes near, and keep its place until then."""
+
+    default_priority = 500
+    formats = ("html",)
+
+    def run(self, **kwargs) -> None:
+        for node in list(self.document.findall(nodes.image)):
+            if isinstance(node, sized_picture) or "scale" in node:
+                continue
+            given = [node.get("width"), node.get("height")]
+            if given == [None, None]:
+                given = get_image_size(Path(self.env.srcdir) / node["uri"].lstrip("/"))
+            sizes = [str(size).removesuffix("px") for size in given or ()]
+            if len(sizes) == 2 and all(size.isdecimal() for size in sizes):
+                picture = sized_picture("", **node.attributes)
+                picture["classes"] = [*node["classes"], "no-scaled-link"]
+                picture["width"], picture["height"] = sizes
+                node.replace_self(picture)
+
+
+def add_style(app: Sphinx, pagename, templatename, context, doctree) -> None:
+    """Style the pictures on the pages that have one (book/_site is the static folder)."""
+    if doctree is not None and any(doctree.findall(sized_picture)):
+        app.add_css_file("widgets/mount.css")
+
+
+def setup(app: Sphinx) -> dict:
+    """Register the node, its writer and the transform."""
+    app.add_node(sized_picture, html=(visit_sized_picture, None))
+    app.add_post_transform(DelayPictures)
+    app.connect("html-page-context", add_style)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
