@@ -1,6 +1,6 @@
 # `make help` lists the targets. PYTHON=... chooses the interpreter, VENV=... the environment's folder.
 .DEFAULT_GOAL := help
-.PHONY: help install book serve test notebooks check lint format clean
+.PHONY: help install book serve test notebooks check bench lint format clean
 
 VENV ?= .venv
 PYTHON ?=
@@ -32,6 +32,9 @@ notebooks: install  ## run the notebooks in place, then check them (NB=book/03_s
 
 check: install  ## check the committed notebooks without running them (NB=...)
 	@$(PY) code/tools/notebooks.py --check $(NB)
+
+bench: install  ## time the heat map in a browser against its limits
+	@$(ONE_THREAD) $(PY) code/benchmarks/widget_speed.py
 
 lint: install  ## ruff: lint and format, nothing changed
 	@$(PY) -m ruff check . && $(PY) -m ruff format --check .

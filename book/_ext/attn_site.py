@@ -1,9 +1,9 @@
 """The site's frame: light pages that ask no outside host.
 
-Four things that the themes do for every page are undone or done late here: Font Awesome's
-script (the few icons are in `site.css`), thebe's script, KaTeX on pages without a formula, and
-the bare redirect at the root. Chapters take their number from their file's name, so that
-`03_scoring` is chapter 3 whichever chapters stand before it.
+What the theme and the extensions do for every page is undone where no page needs it: Font
+Awesome (the few icons are in `site.css`), thebe, the search index, KaTeX on pages without a
+formula. Chapters take their number from their file's
+name, so that `03_scoring` is chapter 3 whichever chapters stand before it.
 """
 
 import re
@@ -17,16 +17,31 @@ from sphinx.errors import ExtensionError
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx_external_toc.collectors import TocTreeCollectorWithStyles
 
-MACROS = "static/webpack-macros.html"
-FONT_AWESOME = re.compile(r"<script[^>]*fontawesome\.js[^>]*></script>")
+# What the theme's templates load on every page and no page of this book uses: template, pattern,
+# and how often it must occur, so that a theme which moved it fails the build.
+UNUSED = (
+    ("static/webpack-macros.html", re.compile(r"<script[^>]*fontawesome\.js[^>]*></script>"), 1),
+    (  # search as you type, which is off; the search page loads these itself
+        "pydata_sphinx_theme/layout.html",
+        re.compile(r"<script src=\"{{ pathto\('[^']*(?:search|language_)\w*\.js'[^>]*></script>"),
+        3,
+    ),
+)
 # What the theme's style sheet carries of it: the fonts, their names, and one glyph for each icon.
 FONT_AWESOME_CSS = (
     re.compile(r"@font-face\{[^}]*Font Awesome[^}]*\}"),
     re.compile(r":host,:root\{--fa-[^}]*\}"),
     re.compile(r'(?:\.fa-[\w-]+:before,?)+\{content:"[^"]*"\}'),
 )
-KATEX_ASSETS = ("katex", "auto-render")
-THEBE_ASSETS = ("THEBE_JS_URL", "sphinx-thebe")
+# Assets that the extensions load on every page, and what in a page's body needs them.
+NEEDED_BY = {
+    ("katex", "auto-render"): re.compile(r'class="math[ "]'),
+    ("sphinx-design", "design-tabs"): re.compile(r'class="[^"]*\bsd-'),
+    ("togglebutton",): re.compile(r'class="[^"]*\b(?:toggle|dropdown)\b'),
+    ("copybutton", "clipboard"): re.compile(r'class="highlight[ "]'),
+    ("mystnb.",): re.compile(r'class="cell[ "]'),
+    ("THEBE_JS_URL", "sphinx-thebe"): re.compile(r"(?!)"),
+}
 
 ROOT_PAGE = """<!doctype html>
 <html lang="en">
@@ -52,29 +67,29 @@ def _without(assets, *marks):
     return [a for a in assets if not any(m in _text(a) for m in marks)]
 
 
-def drop_font_awesome(app) -> None:
-    """Take Font Awesome's 700 kB (gzip) out of the theme's template; fail if it moved."""
-    loaders = getattr(app.builder.templates, "loaders", None)
-    if app.builder.format != "html" or loaders is None:
+def lighten_templates(app) -> None:
+    """Take out of the theme's templates what they load in vain (Font Awesome: 700 kB gzip)."""
+    templates = app.builder.templates
+    if app.builder.format != "html" or not hasattr(templates, "loaders"):
         return
-    environment = app.builder.templates.environment
-    source = environment.loader.get_source(environment, MACROS)[0]
-    lighter, count = FONT_AWESOME.subn("", source)
-    if count != 1:
-        raise ExtensionError(f"attn_site: no Font Awesome script to drop in the theme's {MACROS}")
-    loaders.insert(0, DictLoader({MACROS: lighter}))
+    lighter = {}
+    for name, pattern, expected in UNUSED:
+        source = templates.environment.loader.get_source(templates.environment, name)[0]
+        lighter[name], count = pattern.subn("", source)
+        if count != expected:
+            raise ExtensionError(f"attn_site: {count} of {expected} scripts to drop in {name}")
+    templates.loaders.insert(0, DictLoader(lighter))
+    templates.templatepathlen += 1
 
 
 def choose_assets(app, pagename, templatename, context, doctree) -> None:
     """Keep a page's scripts and style sheets to those that it uses."""
-    formulas = doctree is not None and any(
-        next(doctree.findall(kind), None) is not None for kind in (nodes.math, nodes.math_block)
-    )
-    drop = THEBE_ASSETS if formulas else THEBE_ASSETS + KATEX_ASSETS
+    body = context.get("body", "")
+    drop = [mark for marks, use in NEEDED_BY.items() if not use.search(body) for mark in marks]
     for kind in ("script_files", "css_files"):
         context[kind] = _without(context[kind], *drop)
     for script in context["script_files"]:
-        if any(mark in _text(script) for mark in KATEX_ASSETS):
+        if "katex" in _text(script) or "auto-render" in _text(script):
             script.attributes["defer"] = "defer"
 
 
@@ -148,7 +163,7 @@ def finish(app, exception) -> None:
 
 def setup(app):
     number_chapters()
-    app.connect("builder-inited", drop_font_awesome)
+    app.connect("builder-inited", lighten_templates)
     app.connect("html-page-context", choose_assets, priority=900)
     app.connect("build-finished", finish, priority=900)
     app.add_post_transform(EscapeDisplayMath)

@@ -16,6 +16,7 @@ sys.path.insert(0, str(ROOT / "code" / "tools"))
 from build import build  # noqa: E402
 
 LOADS = {("script", "src"), ("img", "src"), ("link", "href"), ("iframe", "src"), ("source", "src")}
+LOADING_LINKS = {"stylesheet", "preload", "modulepreload", "icon", "shortcut icon"}
 FIRST_VIEW = 400_000  # bytes, gzip
 
 
@@ -32,7 +33,8 @@ class Page(HTMLParser):
         attrs = dict(attrs)
         self.ids.add(attrs.get("id"))
         for name, value in attrs.items():
-            if (tag, name) in LOADS and value:
+            leads = tag == "link" and attrs.get("rel") not in LOADING_LINKS
+            if (tag, name) in LOADS and value and not leads:
                 self.loads.append(value)
         if tag == "a" and attrs.get("href"):
             self.links.append(attrs["href"])
@@ -163,7 +165,8 @@ def test_every_page_names_the_licences_and_follows_the_system(book):
         assert "Code: MIT" in page.text
         assert 'data-default-mode="auto"' in page.text
         assert any("favicon.svg" in address for address in page.loads)
-        assert "launch-button" not in page.text and "colab" not in page.text.lower()
+        for host in ("colab.research.google", "mybinder.org", "launch-buttons"):
+            assert host not in page.text, f"{page.path.name}: a launch button without an address"
 
 
 def test_the_root_leads_to_the_landing_page(book):
@@ -173,8 +176,8 @@ def test_the_root_leads_to_the_landing_page(book):
 
 
 def test_a_first_view_is_light(book):
-    """Scripts, styles, page and KaTeX's fonts together: more than a first view asks for."""
-    fonts = sum(f.stat().st_size for f in book[1].rglob("KaTeX_[MS][ai]*-Regular.woff2"))
+    """Page, scripts, styles and the fonts of most formulas: without a browser, a lower bound."""
+    fonts = sum(f.stat().st_size for f in book[1].rglob("KaTeX_Ma*.woff2"))
     for page in book[2]:
         files = {page.target(a) for a in page.loads if a.endswith((".css", ".js")) or "?" in a}
         files = {f for f in files if f.suffix in (".css", ".js")}
@@ -182,8 +185,18 @@ def test_a_first_view_is_light(book):
         assert weight + fonts <= FIRST_VIEW, f"{page.path.name}: {weight + fonts} bytes"
 
 
+def test_pictures_have_a_size_and_load_late(book):
+    images = [i for page in book[2] for i in re.findall(r"<img [^>]*_images/[^>]*>", page.text)]
+    assert images
+    for image in images:
+        assert 'loading="lazy"' in image and re.search(r'width="\d+" height="\d+"', image), image
+
+
 def test_katex_only_where_there_is_a_formula(scratch):
-    assert not any("katex" in a for a in Page(scratch / "index.html").loads)
+    plain = " ".join(Page(scratch / "index.html").loads)
+    for unused in ("katex", "copybutton", "togglebutton", "mystnb", "sphinx-design", "searchindex"):
+        assert unused not in plain
+    assert "searchindex.js" in " ".join(Page(scratch.parent / "search.html").loads)
     assert any("katex.min.css" in a for a in Page(scratch / "07_first.html").loads)
     assert any("katex.min.js" in a for a in Page(scratch / "07_first.html").loads)
 

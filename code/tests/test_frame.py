@@ -69,9 +69,9 @@ def test_every_requirement_of_a_requirement_is_pinned():
 def test_make_help_lists_every_target_in_a_line():
     makefile = read("Makefile")
     targets = re.search(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)[1].split()
-    shown = subprocess.run(
-        ["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True
-    ).stdout.splitlines()
+    quiet = ["make", "--no-print-directory", "help"]
+    shown = subprocess.run(quiet, cwd=ROOT, capture_output=True, text=True, check=True)
+    shown = shown.stdout.splitlines()
     assert [line.split()[1] for line in shown] == targets
     assert all(len(line.split()) > 3 and len(line) <= 100 for line in shown)
     assert {"book", "serve", "test", "notebooks", "help"} <= set(targets)

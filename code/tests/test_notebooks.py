@@ -178,7 +178,7 @@ def widget_without_state(nb):
         (path_in_output, "/home/someone"),
         (path_in_traceback, "ipykernel_123"),
         (windows_path, "path of a machine"),
-        (path_in_source, "/home/someone/mine.txt"),
+        (path_in_source, "/home/someone"),
         (semicolon, "ends with ';'"),
         (compared_gpu_cell, "not nbval-ignore-output"),
         (widget_source, "carries its source"),
