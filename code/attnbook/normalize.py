@@ -50,11 +50,10 @@ def sparsemax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
         return filled
     z = _below_best(filled)
     ordered = z.sort(dim=-1, descending=True).values
-    finite = ordered.clamp(min=-2.0)  # below the best by one or more: never in the support
     rank = _ranks(z)
-    support = 1 + rank * finite > finite.cumsum(dim=-1)  # true for a prefix of the order
+    support = 1 + rank * ordered > ordered.cumsum(dim=-1)  # true for a prefix of the order
     size = support.sum(dim=-1, keepdim=True)
-    total = torch.where(support, finite, 0.0).sum(dim=-1, keepdim=True)
+    total = torch.where(support, ordered, 0.0).sum(dim=-1, keepdim=True)
     threshold = (total - 1) / size
     return (z - threshold).clamp(min=0.0).masked_fill(empty, 0.0).to(scores.dtype)
 
@@ -70,7 +69,8 @@ def entmax15(scores: Tensor, mask: Tensor | None = None) -> Tensor:
     if filled.shape[-1] == 0:
         return filled
     z = _below_best(filled) / 2
-    ordered = z.sort(dim=-1, descending=True).values.clamp(min=-2.0)
+    ordered = z.sort(dim=-1, descending=True).values
+    ordered = ordered.clamp(min=-2.0)  # never in the support, and minus infinity has no mean
     rank = _ranks(z)
     mean = ordered.cumsum(dim=-1) / rank
     mean_square = ordered.square().cumsum(dim=-1) / rank

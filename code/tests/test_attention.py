@@ -134,6 +134,8 @@ def test_the_fused_kernel_runs_when_and_only_when_it_may():
         ab.attention(*tensors, need_weights=False)
         ab.attention(*tensors, mask=padded_mask(2, 3, 5), need_weights=False)
         assert kernel.call_count == 2
+    # kernels differ on a row with nothing allowed (zeros, NaN, a mean): none may be given one
+    assert kernel.call_args.kwargs["attn_mask"].any(dim=-1).all()
 
 
 @pytest.mark.parametrize("score", SCORES)

@@ -208,9 +208,9 @@ def test_no_argument_is_changed(normalize):
 
 
 @every_normalizer
-def test_no_keys_share_no_memory(normalize):
-    weights, gradient = with_gradient(normalize, some_scores(2, 3, 0), None)
-    assert weights.shape == gradient.shape == (2, 3, 0)
+def test_with_no_keys_too_the_result_is_new(normalize):
+    scores = some_scores(2, 3, 0)
+    assert normalize(scores) is not scores
 
 
 @every_normalizer
@@ -361,6 +361,21 @@ def test_gradients_through_minus_infinity(name):
     free = scores[finite].requires_grad_()
     assert torch.autograd.gradcheck(on_finite, (free,))
     assert torch.autograd.gradgradcheck(on_finite, (free,))
+
+
+@every_normalizer
+@pytest.mark.parametrize(
+    "row",
+    [[0, 0, 0, 0], [0, 0, -2, -2], [0, -1, -1, -1], [0, -2, -2, -2], [0, -4, -4, -9]],
+    ids=str,
+)
+def test_ties_and_edges_of_the_support_have_finite_gradients(normalize, row):
+    """[0, 0, -2, -2] puts entmax's square root exactly on 0, [0, -1, ...] is sparsemax's edge."""
+    leaf = torch.tensor([row], dtype=torch.float64, requires_grad=True)
+    first = torch.autograd.grad(normalize(leaf).square().sum(), leaf, create_graph=True)[0]
+    (second,) = torch.autograd.grad(first.square().sum(), leaf, materialize_grads=True)
+    assert first.isfinite().all() and second.isfinite().all()
+    assert abs(first.sum().item()) < 1e-12  # adding a constant to all scores changes nothing
 
 
 @pytest.mark.parametrize("name", [name for name in NORMALIZERS if "gumbel" not in name])

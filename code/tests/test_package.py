@@ -150,7 +150,7 @@ THINGS = [
 @pytest.mark.parametrize(("room", "thing"), THINGS)
 def test_docstrings(room, thing):
     text = inspect.getdoc(thing)
-    assert (text and text == thing.__doc__.strip()) or inspect.cleandoc(thing.__doc__) == text
+    assert text and thing.__doc__  # its own, not one inherited from torch
     assert re.match(r"[^\n]{10,}\.(\n\n|$)", text), "one line of purpose, then a blank line"
     if room in CORE:
         assert re.search(r"\((\.\.\., |b, |b, h, )?[qk], [dk]\w*\)|Args.* as in|as in `", text)
