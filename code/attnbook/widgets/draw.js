@@ -5,7 +5,7 @@ const FONT = '"Helvetica Neue", Helvetica, Arial, "Liberation Sans", sans-serif'
 const LABEL_SIZE = 13;
 const AXIS_SIZE = 12;
 const MAX_CELL = 52;
-const MIN_CELL = 3;
+const MIN_CELL = 1; // below, the map scrolls inside its own frame
 
 /** The longest beginning of `text` that fits `room`, with an ellipsis when it is cut. */
 export function shorten(ctx, text, room) {

@@ -207,6 +207,13 @@ def test_it_fits_a_phone(show):
         box = page.locator("canvas").bounding_box()
         assert box["x"] >= 0 and box["x"] + box["width"] <= 360
         assert box["width"] > 200
+        assert box["width"] == page.evaluate("document.querySelector('canvas').width"), "sharp"
+
+
+def test_a_map_too_wide_for_a_phone_scrolls_in_its_own_frame(show):
+    page = show(AttentionHeatmap(torch.randn(4, 400)), width=360).page
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    assert page.locator(".ah-map").evaluate("(map) => map.scrollWidth > map.clientWidth")
 
 
 def test_it_fits_the_height_of_its_box(show):
