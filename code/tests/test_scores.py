@@ -164,6 +164,17 @@ def test_no_key_in_range_is_no_weight(kernel, dtype):
 
 
 @every_kernel
+def test_at_the_border_of_a_kernel(kernel):
+    """At a distance of exactly the width the boxcar still holds; the gradient stays finite."""
+    queries = torch.tensor([[0.0]], dtype=torch.float64, requires_grad=True)
+    keys = torch.tensor([[1.0], [0.5]], dtype=torch.float64, requires_grad=True)
+    scores = kernel(queries, keys)
+    assert scores[0].tolist() == pytest.approx([log(KERNELS[kernel](u)) for u in (1.0, 0.5)])
+    (ab.masked_softmax(scores) * torch.tensor([1.0, 2.0])).sum().backward()
+    assert queries.grad.isfinite().all() and keys.grad.isfinite().all()
+
+
+@every_kernel
 def test_where_query_and_key_coincide_the_gradient_is_finite(kernel):
     x = torch.tensor([[0.0, 0.0], [0.3, 0.4]], dtype=torch.float64).requires_grad_()
     scores = kernel(x, x)
