@@ -200,7 +200,8 @@ def _panel(axes, weights, mask, query_labels, key_labels, title, norm, annotate)
         axes.set_title(title, loc="left")
 
 
-def _legend(figure: Figure, mappable, axes: list, has_mask: bool, has_zero: bool) -> None:
+def _legend(figure: Figure, norm: Normalize, axes: list) -> None:
+    mappable = mpl.cm.ScalarMappable(norm, colormap())
     bar = figure.colorbar(mappable, ax=axes, shrink=0.9, aspect=24, pad=0.02)
     bar.set_label("weight")
     bar.outline.set(edgecolor=GRID)
@@ -295,8 +296,7 @@ def heatmap(
         for axes, w, m, names, text in zip(all_axes, panels, masks, labels, titles, strict=True):
             _panel(axes, w, m, *names, text, norm, annotate)
         if ax is None:
-            mappable = mpl.cm.ScalarMappable(norm, colormap())
-            _legend(figure, mappable, all_axes, True, True)
+            _legend(figure, norm, all_axes)
     return figure
 
 
