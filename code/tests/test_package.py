@@ -24,11 +24,12 @@ ROOMS = [
     {"recurrent", "transformer", "sparse", "selective", "hierarchical", "memory"},
     {"decoding", "objectives", "training", "metrics"},
     {"data"},
+    {"experiments"},  # what longer runs train and store: models on data, no pictures
     {"plots"},
     {"widgets"},  # a widget may draw its static picture with plots
 ]
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
-PICTURES, MODELS = {"data", "plots", "widgets"}, ROOMS[5] | ROOMS[6] | ROOMS[7]
+PICTURES, MODELS = {"data", "plots", "widgets"}, ROOMS[5] | ROOMS[6] | ROOMS[7] | {"experiments"}
 CORE = ["masks", "normalize", "scores", "attention"]
 
 
