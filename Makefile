@@ -33,8 +33,10 @@ notebooks: install  ## run the notebooks in place, then check them (NB=book/03_s
 check: install  ## check the committed notebooks without running them (NB=...)
 	@$(PY) code/tools/notebooks.py --check $(NB)
 
-bench: install  ## time the heat map in a browser against its limits
-	@$(ONE_THREAD) $(PY) code/benchmarks/widget_speed.py
+bench: install  ## measure against torch and d2l, store the table, show it in the appendix; the widget
+	@$(ONE_THREAD) $(PY) code/benchmarks/bench.py; missed=$$?; \
+	$(PY) code/tools/notebooks.py book/benchmarks.ipynb && \
+	$(ONE_THREAD) $(PY) code/benchmarks/widget_speed.py && exit $$missed
 
 lint: install  ## ruff: lint and format, nothing changed
 	@$(PY) -m ruff check . && $(PY) -m ruff format --check .

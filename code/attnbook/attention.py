@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from ._checks import align_mask, check_floating, check_pair, shape
-from .normalize import masked_softmax
+from .normalize import _keep, masked_softmax
 from .scores import scaled_dot
 
 
@@ -54,11 +54,11 @@ def attention(
     target = (*queries.shape[:-1], keys.shape[-2])  # (..., q, k)
     if mask is not None:
         mask = align_mask(mask, target)
-        unseen = ~mask.any(dim=-2).unsqueeze(-1)  # (..., k, 1): keys that no query may attend to
-        keys = keys.masked_fill(unseen, 0.0)  # 0 x NaN is NaN, forward and backward,
-        values = values.masked_fill(unseen, 0.0)  # so a zero weight alone does not keep it out
-        idle = ~mask.any(dim=-1, keepdim=True)  # (..., q, 1): queries that may attend to nothing
-        queries = queries.masked_fill(idle, 0.0)  # theirs would reach the gradient of the keys
+        seen = mask.any(dim=-2).unsqueeze(-1)  # (..., k, 1): keys that some query may attend to
+        keys = _keep(keys, seen)  # 0 x NaN is NaN, forward and backward,
+        values = _keep(values, seen)  # so a zero weight alone does not keep the others out
+        active = mask.any(dim=-1, keepdim=True)  # (..., q, 1): queries that may attend to some key
+        queries = _keep(queries, active)  # the others would reach the gradient of the keys
     if not need_weights and score is scaled_dot and normalize is masked_softmax:
         check_pair(queries, keys)
         return _fused(queries, keys, values, mask, dropout), None
@@ -78,17 +78,17 @@ def _fused(
     axes = queries.dim()
     if axes < 4:
         queries, keys, values = (_with_heads(x) for x in (queries, keys, values))
-    empty = None
+    active = None
     if mask is not None:
         mask = _with_heads(mask)
         # kernels differ on rows with nothing allowed: open them, then blank their outputs
-        empty = ~mask.any(dim=-1, keepdim=True)  # (b, h, q, 1)
-        mask = mask | empty
+        active = mask.any(dim=-1, keepdim=True)  # (b, h, q, 1)
+        mask = mask | ~active
     output = F.scaled_dot_product_attention(
         queries, keys, values, attn_mask=mask, dropout_p=dropout
     )
-    if empty is not None:
-        output = output.masked_fill(empty, 0.0)
+    if active is not None and active.shape[-2] > 1:
+        output = _keep(output, active)  # where one row serves all queries, its values are zero
     return output.flatten(0, 4 - axes) if axes < 4 else output
 
 

@@ -35,7 +35,11 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
     Source: Vaswani et al. 2017, section 3.2.3 (masking with minus infinity); the empty row is ours.
     """
     filled, empty = _fill(scores, mask)
-    return filled.softmax(dim=-1).masked_fill(empty, 0.0)
+    weights = filled.softmax(dim=-1)
+    if torch.is_grad_enabled():  # the gradient needs the softmax as it is
+        return _keep(weights, ~empty)
+    weights[..., :1].masked_fill_(empty, 0.0)
+    return weights
 
 
 def sparsemax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -140,19 +144,32 @@ def _fill(scores: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
     """Scores ready for a softmax, and which rows are empty, (..., q, 1).
 
     Masked places become minus infinity, whose exponential is exactly zero in every dtype, where
-    a finite stand-in such as -1e6 leaks or overflows. A row with nothing left would be 0 / 0: it
-    becomes zeros here, and its weights are set to zero by the caller.
+    a finite stand-in such as -1e6 leaks or overflows. A row with nothing left would be 0 / 0: its
+    first score becomes 0 here, so that its first key gets all, and the caller takes that away.
     """
     check_floating("scores", scores)
     if scores.dim() < 2:
         raise ValueError(f"scores must be (..., q, k), got shape {shape(scores)}")
-    if mask is not None:
-        # where, not +: a NaN at a masked place must not survive, in the gradient either
-        scores = torch.where(align_mask(mask, scores.shape), scores, -torch.inf)
-    if scores.shape[-1] == 0:
-        return scores.clone(), scores.new_ones((*scores.shape[:-1], 1), dtype=torch.bool)
-    empty = scores.detach().amax(dim=-1, keepdim=True) == -torch.inf
-    return scores.masked_fill(empty, 0.0), empty
+    if mask is None:
+        filled = scores.clone()
+    else:
+        allowed = align_mask(mask, scores.shape)
+        # zeros first: a NaN at a masked place must not survive, in the gradient either
+        filled = _keep(scores, allowed).add_(torch.where(allowed, 0.0, -torch.inf))
+    if filled.shape[-1] == 0:
+        return filled, filled.new_ones((*filled.shape[:-1], 1), dtype=torch.bool)
+    empty = filled.detach().amax(dim=-1, keepdim=True) == -torch.inf
+    filled[..., :1].masked_fill_(empty, 0.0)  # in place: it is a copy
+    return filled, empty
+
+
+def _keep(tensor: Tensor, places: Tensor) -> Tensor:
+    """A new tensor: `tensor` at `places`, zeros elsewhere, whatever stood there, NaN included.
+
+    `places` is boolean and broadcasts over `tensor`. It is torch.where(places, tensor, 0) by the
+    kernel behind a ReLU's gradient, which takes a CPU about half the time, forward and backward.
+    """
+    return torch.ops.aten.threshold_backward(tensor, places.to(tensor.dtype), 0)
 
 
 def _below_best(filled: Tensor) -> Tensor:

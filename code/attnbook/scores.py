@@ -17,6 +17,8 @@ from torch import Tensor, nn
 
 from ._checks import check_count, check_pair, check_positive, shape
 
+BLOCK = 2**20  # hidden features that `AdditiveScore` holds at once: 4 MB in single precision
+
 
 def constant(queries: Tensor, keys: Tensor) -> Tensor:
     """Score every pair alike: attention becomes average pooling.
@@ -148,8 +150,13 @@ class AdditiveScore(nn.Module):
 
     def from_projected(self, queries: Tensor, projected: Tensor) -> Tensor:
         """Scores (..., q, k) from queries and keys that `project_keys` has projected."""
-        features = self.W_q(queries).unsqueeze(-2) + projected.unsqueeze(-3)  # (..., q, k, hidden)
-        return self.w(features.tanh()).squeeze(-1)
+        queries, keys = self.W_q(queries).unsqueeze(-2), projected.unsqueeze(-3)
+        few = max(1, BLOCK // max(1, keys.numel()))  # queries at a time
+        scores = [
+            self.w((block + keys).tanh_())  # (..., few, k, hidden) -> (..., few, k, 1)
+            for block in queries.split(few, dim=-3)
+        ]
+        return torch.cat(scores, dim=-3).squeeze(-1)
 
     def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
         _check_sizes(queries, keys, self.query_size, self.key_size)

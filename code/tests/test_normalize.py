@@ -399,6 +399,35 @@ def test_vmap_equals_a_loop(name):
     torch.testing.assert_close(gradient, leaf.grad, atol=1e-14, rtol=0)
 
 
+@pytest.mark.parametrize("name", [name for name in NORMALIZERS if "gumbel" not in name])
+def test_gradients_through_vmap(name):
+    """Under vmap a tensor hides that it is differentiated: nothing may be overwritten there."""
+    scores, masks = some_scores(3, 4, 5), some_mask(3, 4, 5)
+
+    def loss(s, batched):
+        weights = vmap(NORMALIZERS[name])(s, masks) if batched else NORMALIZERS[name](s, masks)
+        return weights.square().sum()
+
+    wanted = torch.func.grad(partial(loss, batched=False))(scores)
+    with torch.set_grad_enabled(False):
+        inside = torch.func.grad(partial(loss, batched=True))(scores)
+    leaf = scores.clone().requires_grad_()
+    loss(leaf, batched=True).backward()
+    for gradient in (inside, leaf.grad):
+        torch.testing.assert_close(gradient, wanted, atol=1e-14, rtol=0)
+
+
+@every_normalizer
+def test_weights_are_the_same_with_and_without_a_graph(normalize):
+    scores, mask = some_scores(2, 4, 5), some_mask(2, 4, 5)
+    scores[1, 1] = -torch.inf
+    with torch.no_grad():
+        plain = normalize(scores, mask), normalize(scores)
+    assert torch.equal(plain[0], normalize(scores, mask))
+    assert torch.equal(plain[1], normalize(scores))
+    assert plain[0][1, 1].eq(0).all() and plain[1][1, 1].eq(0).all()
+
+
 def test_vmap_of_gumbel_draws_for_each_example():
     scores = torch.zeros(64, 1, 8)
     picks = vmap(partial(ab.gumbel_softmax, hard=True), randomness="different")(scores)

@@ -130,6 +130,27 @@ def test_keys_projected_once_serve_every_query(case):
     torch.testing.assert_close(got, whole, atol=1e-14, rtol=0)
 
 
+@pytest.mark.parametrize("few", [1, 2, 3, 7])
+def test_additive_scores_are_the_same_in_blocks_of_any_size(few, monkeypatch):
+    score = ab.AdditiveScore(3, 4, 5).double()
+    queries, keys = normal(2, 7, 3).requires_grad_(), normal(2, 6, 4, seed=1).requires_grad_()
+    leaves = [queries, keys, *score.parameters()]
+
+    def with_gradients():
+        scores = score(queries, keys)
+        return [scores, *torch.autograd.grad(scores.square().sum(), leaves)]
+
+    whole = with_gradients()
+    monkeypatch.setattr(ab.scores, "BLOCK", few * 2 * 6 * 5)
+    taken = []
+    hook = score.w.register_forward_hook(lambda _, inputs, __: taken.append(inputs[0].shape[1]))
+    blocks = with_gradients()
+    hook.remove()
+    assert taken == [few] * (7 // few) + [7 % few] * (7 % few > 0)
+    for one, other in zip(blocks, whole, strict=True):
+        torch.testing.assert_close(one, other, atol=1e-13, rtol=0)
+
+
 @given(case=cases(axes=(3,), least=1), width=st.floats(0.5, 3.0))
 def test_gaussian_weights_are_dot_weights_when_keys_have_equal_norm(case, width):
     keys = 2 * case.keys / case.keys.norm(dim=-1, keepdim=True)

@@ -1,0 +1,159 @@
+"""Race two functions in one process, and see how much memory each needs at once.
+
+Time is the processor time of this process (`time.process_time`): kernels run on one thread, so on
+an idle machine it is the time on the wall, and on a shared one the neighbours' turns are left
+out. Rounds are many and short; in each both run, in alternating order; the ratio is the median
+of the rounds' ratios.
+
+Memory is the most that torch's own allocator held at once during one call, less what it held
+before, from the memory events of `torch.profiler`: exact, the same in every run, and it sees
+temporaries inside kernels. It does not see scratch that MKL and oneDNN take for themselves. The
+high-water mark of the process would, but only in pages that no earlier call had touched.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # the profiler need not say that it starts
+
+import torch
+from torch import Tensor
+from torch.profiler import ProfilerActivity, profile
+
+MB = 1e6
+
+
+@dataclass
+class Case:
+    """Ours against a peer on the same inputs.
+
+    `ours` and `peer` take nothing and return a tensor, or a tuple that begins with one. Gradients
+    are taken with respect to `leaves`, and to `parameters`, a pair of lists, ours and the peer's.
+    `goals` holds the largest ratio, ours to peer, of the forward pass, by "time" and "memory".
+    """
+
+    subject: str
+    setting: str
+    peer_name: str
+    ours: Callable
+    peer: Callable
+    leaves: Sequence[Tensor]
+    parameters: tuple[Sequence[Tensor], Sequence[Tensor]] = ((), ())
+    goals: dict[str, float] = field(default_factory=dict)
+
+    def passes(self):
+        """Pairs (ours, peer) by pass: forward without a graph, and forward and backward."""
+        yield "forward", tuple(_without_graph(f) for f in (self.ours, self.peer))
+        both = zip((self.ours, self.peer), self.parameters, strict=True)
+        yield "forward + backward", tuple(_with_backward(f, [*self.leaves, *p]) for f, p in both)
+
+
+def _without_graph(function):
+    return torch.no_grad()(function)
+
+
+def _with_backward(function, leaves):
+    for leaf in leaves:
+        leaf.requires_grad_()
+
+    def run():
+        result = function()
+        output = result if isinstance(result, Tensor) else result[0]
+        return torch.autograd.grad(output, leaves, torch.ones_like(output))
+
+    return run
+
+
+def settle() -> None:
+    """Bring the C allocator to the state in which a process that trains soon is, and stays.
+
+    glibc returns a freed block to the system at once until it has seen a block of that size
+    freed (at most 32 MB): before, every temporary costs page faults, and the time of a function
+    hangs on what ran earlier in the process.
+    """
+    torch.empty(32 * 2**20 - 2**14, dtype=torch.uint8)
+
+
+def race(ours: Callable, peer: Callable, *, seconds: float = 2.0, rounds: int = 7) -> dict:
+    """Medians of both, in ms, and of their ratio with its quartiles; at least `rounds` rounds."""
+    for warm in (ours, peer, ours, peer):
+        warm()
+    times: list[tuple[float, float]] = []
+    gc.collect()
+    gc.disable()
+    try:
+        end = time.perf_counter() + seconds
+        while len(times) < rounds or time.perf_counter() < end:
+            if len(times) % 2:
+                theirs, mine = _seconds(peer), _seconds(ours)
+            else:
+                mine, theirs = _seconds(ours), _seconds(peer)
+            times.append((mine, theirs))
+    finally:
+        gc.enable()
+    low, ratio, high = statistics.quantiles([mine / theirs for mine, theirs in times], n=4)
+    mine, theirs = (statistics.median(column) * 1e3 for column in zip(*times, strict=True))
+    return {
+        "ours_ms": mine,
+        "peer_ms": theirs,
+        "ratio": ratio,
+        "quartiles": [low, high],
+        "rounds": len(times),
+    }
+
+
+def _seconds(function) -> float:
+    start = time.process_time()
+    function()
+    return time.process_time() - start
+
+
+def peak_memory(function: Callable) -> int:
+    """Bytes that torch held at once on the CPU during a call, beyond what it held before."""
+    function()
+    gc.collect()
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
+        kept = function()
+    del kept
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "trace.json"
+        profiler.export_chrome_trace(str(path))
+        events = json.loads(path.read_text(encoding="utf-8"))["traceEvents"]
+    held = most = 0
+    memory = (e for e in events if e.get("name") == "[memory]")
+    for event in sorted(memory, key=lambda e: e["ts"]):
+        held += event["args"]["Bytes"]
+        most = max(most, held)
+    return most
+
+
+def measure(case: Case, *, seconds: float = 2.0) -> list[dict]:
+    """One row for each pass of a case, ready for JSON."""
+    rows = []
+    for name, (ours, peer) in case.passes():
+        memory = [peak_memory(f) / MB for f in (ours, peer)]
+        rows.append(
+            {
+                "subject": case.subject,
+                "setting": case.setting,
+                "peer": case.peer_name,
+                "pass": name,
+                "time": race(ours, peer, seconds=seconds),
+                "memory": {
+                    "ours_mb": memory[0],
+                    "peer_mb": memory[1],
+                    "ratio": memory[0] / memory[1],
+                },
+                "goals": case.goals if name == "forward" else {},
+            }
+        )
+    return rows

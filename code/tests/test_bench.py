@@ -1,0 +1,200 @@
+"""The benchmarks: a harness that can tell, a stored result that is whole, a page that shows it.
+
+No goal is tested here: times belong to `make bench`.
+"""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+import torch
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "code" / "benchmarks"))
+
+import bench  # noqa: E402
+import harness  # noqa: E402
+import report  # noqa: E402
+
+MB = 1_000_000
+
+
+def zeros(megabytes):
+    return torch.zeros(megabytes * MB, dtype=torch.uint8)
+
+
+# time
+
+
+def work(times):
+    """A function that does the same work so many times."""
+    x = torch.ones(64, 64)
+
+    def run():
+        for _ in range(times):
+            x @ x
+
+    return run
+
+
+def test_slow_and_fast_are_told_apart():
+    slow, fast, many = work(120), work(40), 60
+    assert harness.race(slow, fast, seconds=0.0, rounds=many)["ratio"] > 1.5
+    assert harness.race(fast, slow, seconds=0.0, rounds=many)["ratio"] < 1 / 1.5
+    assert 0.67 < harness.race(fast, work(40), seconds=0.0, rounds=many)["ratio"] < 1.5
+
+
+def test_rounds_alternate_after_a_warm_up():
+    calls = []
+    result = harness.race(
+        lambda: calls.append("a"), lambda: calls.append("b"), seconds=0.0, rounds=3
+    )
+    assert "".join(calls) == "abab" + "ab" + "ba" + "ab"
+    low, high = result["quartiles"]
+    assert result["rounds"] == 3 and low <= result["ratio"] <= high
+
+
+# memory
+
+
+def both_alive():
+    first = zeros(8)
+    return first, zeros(16)
+
+
+def one_after_the_other():
+    for _ in range(3):
+        zeros(8)
+    return zeros(16)
+
+
+def freed_in_between():
+    first = zeros(24)
+    del first
+    return zeros(4)
+
+
+@pytest.mark.parametrize(
+    ("function", "megabytes"),
+    [(lambda: zeros(64), 64), (both_alive, 24), (one_after_the_other, 16), (freed_in_between, 24)],
+)
+def test_peaks_of_known_allocations_are_seen(function, megabytes):
+    assert harness.peak_memory(function) == pytest.approx(megabytes * MB, rel=0.1)
+
+
+def test_peaks_see_temporaries_that_python_never_holds():
+    """A sort gives values and indices, 4 + 8 MB, of which one is kept; the input is 4 MB."""
+    peak = harness.peak_memory(lambda: torch.ones(1000, 1000).sort(dim=-1).values)
+    assert peak == pytest.approx(16 * MB, rel=0.1)
+
+
+def test_what_was_held_before_does_not_count():
+    held = zeros(32)
+    peak = harness.peak_memory(lambda: held[:MB] + 1)
+    assert peak == pytest.approx(MB, rel=0.1)
+
+
+def test_backward_is_measured_with_its_gradients():
+    x = torch.ones(MB)  # 4 MB
+    case = harness.Case("s", "n", "p", lambda: x.exp(), lambda: x.exp().exp(), [x])
+    rows = {row["pass"]: row for row in harness.measure(case, seconds=0.0)}
+    forward, backward = rows["forward"]["memory"], rows["forward + backward"]["memory"]
+    assert forward["ours_mb"] == pytest.approx(4, rel=0.1)
+    assert forward["peer_mb"] == pytest.approx(8, rel=0.1)
+    assert backward["ours_mb"] > 2.5 * forward["ours_mb"]  # output, upstream, gradient
+    assert backward["peer_mb"] > backward["ours_mb"]
+
+
+# the subjects and the stored result
+
+
+@pytest.fixture(scope="module")
+def cases():
+    return list(bench.cases())
+
+
+@pytest.fixture(scope="module")
+def stored():
+    return report.load()
+
+
+def test_ours_and_the_peer_compute_the_same(cases):
+    for case in cases:
+        with torch.no_grad():
+            outputs = [f() for f in (case.ours, case.peer)]
+        ours, peer = (o if isinstance(o, torch.Tensor) else o[0] for o in outputs)
+        torch.testing.assert_close(ours, peer, atol=1e-5, rtol=1e-4, msg=case.setting)
+
+
+def test_the_stored_result_has_every_row_and_goal(cases, stored):
+    def key(row):
+        return row["subject"], row["setting"], row["peer"], row["pass"]
+
+    wanted = {
+        (case.subject, case.setting, case.peer_name, name): case.goals if forward else {}
+        for case in cases
+        for name, forward in (("forward", True), ("forward + backward", False))
+    }
+    assert {key(row): row["goals"] for row in stored["rows"]} == wanted
+    assert len(stored["rows"]) == len(wanted) == 2 * len(cases)
+
+
+def test_the_goals_are_the_ones_we_set(cases):
+    goals = {}
+    for case in cases:
+        for measure, limit in case.goals.items():
+            goals.setdefault((case.subject, measure), []).append(limit)
+    assert goals == {
+        ("attention without weights", "time"): [1.05, 1.35, 1.05, 1.15, 1.05, 1.10],
+        ("attention with weights", "time"): [1.1, 1.1, 1.0],
+        ("additive attention", "time"): [0.9],
+        ("additive attention", "memory"): [0.2],
+    }
+
+
+def test_the_stored_numbers_are_measurements(stored):
+    for row in stored["rows"]:
+        time, memory = row["time"], row["memory"]
+        low, high = time["quartiles"]
+        assert 0 < low <= time["ratio"] <= high and time["rounds"] >= 7
+        assert time["ratio"] == pytest.approx(time["ours_ms"] / time["peer_ms"], rel=0.3)
+        assert memory["ratio"] == pytest.approx(memory["ours_mb"] / memory["peer_mb"])
+        assert row["cold_ratio"] > 0
+
+
+def test_the_stored_result_says_where_and_when_and_names_no_computer(stored):
+    assert set(stored["machine"]) == {"cpu", "cores", "system"}
+    assert set(stored["versions"]) == {"python", "attnbook", "torch", "d2l"}
+    assert stored["threads"] == 1 and re.fullmatch(r"\d{4}-\d\d-\d\d", stored["date"])
+
+
+def test_stored_memory_is_what_the_code_needs_now(cases, stored):
+    """Memory does not hang on the machine: a change of the core shows here."""
+    if bench.versions()["torch"] != stored["versions"]["torch"]:
+        pytest.skip("another torch: `make bench` on the pinned one compares")
+    forward = [row for row in stored["rows"] if row["pass"] == "forward"]
+    for case, row in zip(cases, forward, strict=True):
+        (_, (ours, _)), _ = case.passes()
+        assert harness.peak_memory(ours) / harness.MB == pytest.approx(
+            row["memory"]["ours_mb"], rel=0.1
+        ), case.setting
+
+
+def test_a_missed_goal_is_named():
+    row = {"subject": "a", "setting": "n=1", "goals": {"time": 1.05}, "time": {"ratio": 1.2}}
+    assert report.missed({"rows": [row]}) == ["a, n=1: time 1.20, goal 1.05"]
+    row["time"]["ratio"] = 1.05
+    assert report.missed({"rows": [row]}) == []
+
+
+def test_the_page_shows_the_stored_result(stored):
+    page = nbformat.read(ROOT / "book" / "benchmarks.ipynb", as_version=4)
+    outputs = json.dumps([cell.get("outputs", []) for cell in page.cells], ensure_ascii=False)
+    for line in report.table(stored).splitlines():
+        assert json.dumps(line, ensure_ascii=False)[1:-1] in outputs
+    for line in (report.conditions(stored), *report.missed(stored)):
+        assert line in outputs
+    assert "file: book/benchmarks" in (ROOT / "_toc.yml").read_text(encoding="utf-8")
