@@ -33,7 +33,7 @@ notebooks: install  ## run the notebooks in place, then check them (NB=book/03_s
 check: install  ## check the committed notebooks without running them (NB=...)
 	@$(PY) code/tools/notebooks.py --check $(NB)
 
-bench: install  ## measure against torch and d2l, store the table, show it in the appendix; the widget
+bench: install  ## measure against torch and d2l, show it in the appendix; time the heat map
 	@$(ONE_THREAD) $(PY) code/benchmarks/bench.py; missed=$$?; \
 	$(PY) code/tools/notebooks.py book/benchmarks.ipynb && \
 	$(ONE_THREAD) $(PY) code/benchmarks/widget_speed.py && exit $$missed

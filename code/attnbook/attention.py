@@ -54,11 +54,11 @@ def attention(
     target = (*queries.shape[:-1], keys.shape[-2])  # (..., q, k)
     if mask is not None:
         mask = align_mask(mask, target)
-        seen = mask.any(dim=-2).unsqueeze(-1)  # (..., k, 1): keys that some query may attend to
+        seen = mask.any(dim=-2).unsqueeze(-1)  # (..., k, 1): by some query
         keys = _keep(keys, seen)  # 0 x NaN is NaN, forward and backward,
-        values = _keep(values, seen)  # so a zero weight alone does not keep the others out
-        active = mask.any(dim=-1, keepdim=True)  # (..., q, 1): queries that may attend to some key
-        queries = _keep(queries, active)  # the others would reach the gradient of the keys
+        values = _keep(values, seen)  # so a zero weight alone keeps nothing out
+        active = mask.any(dim=-1, keepdim=True)  # (..., q, 1): sees some key
+        queries = _keep(queries, active)  # others would reach the keys' gradient
     if not need_weights and score is scaled_dot and normalize is masked_softmax:
         check_pair(queries, keys)
         return _fused(queries, keys, values, mask, dropout), None

@@ -154,10 +154,11 @@ def _fill(scores: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
         filled = scores.clone()
     else:
         allowed = align_mask(mask, scores.shape)
-        # zeros first: a NaN at a masked place must not survive, in the gradient either
+        # zeros first: a masked NaN must not survive, in the gradient either
         filled = _keep(scores, allowed).add_(torch.where(allowed, 0.0, -torch.inf))
     if filled.shape[-1] == 0:
-        return filled, filled.new_ones((*filled.shape[:-1], 1), dtype=torch.bool)
+        empty = filled.new_ones((*filled.shape[:-1], 1), dtype=torch.bool)
+        return filled, empty
     empty = filled.detach().amax(dim=-1, keepdim=True) == -torch.inf
     filled[..., :1].masked_fill_(empty, 0.0)  # in place: it is a copy
     return filled, empty

@@ -152,10 +152,9 @@ class AdditiveScore(nn.Module):
         """Scores (..., q, k) from queries and keys that `project_keys` has projected."""
         queries, keys = self.W_q(queries).unsqueeze(-2), projected.unsqueeze(-3)
         few = max(1, BLOCK // max(1, keys.numel()))  # queries at a time
-        scores = [
-            self.w((block + keys).tanh_())  # (..., few, k, hidden) -> (..., few, k, 1)
-            for block in queries.split(few, dim=-3)
-        ]
+        blocks = queries.split(few, dim=-3)  # each (..., few, 1, hidden)
+        # of all pairs' features (..., q, k, hidden), only a block's are held
+        scores = [self.w((block + keys).tanh_()) for block in blocks]
         return torch.cat(scores, dim=-3).squeeze(-1)
 
     def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
