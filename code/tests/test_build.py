@@ -196,7 +196,9 @@ def test_katex_only_where_there_is_a_formula(scratch):
     plain = " ".join(Page(scratch / "index.html").loads)
     for unused in ("katex", "copybutton", "togglebutton", "mystnb", "sphinx-design", "searchindex"):
         assert unused not in plain
-    assert "searchindex.js" in " ".join(Page(scratch.parent / "search.html").loads)
+    search = Page(scratch.parent / "search.html")
+    assert "searchindex.js" in " ".join(search.loads)
+    assert "SHOW_SEARCH_SUMMARY = false" in search.text and "SHOW_SEARCH" not in plain
     assert any("katex.min.css" in a for a in Page(scratch / "07_first.html").loads)
     assert any("katex.min.js" in a for a in Page(scratch / "07_first.html").loads)
 
