@@ -127,6 +127,28 @@ def test_no_page_scrolls_sideways_on_a_phone(visit, server, site, pages):
     assert not wide
 
 
+# A formula is cut when it is wider than its box and the box does not scroll.
+CUT_FORMULAS = """() => [...document.querySelectorAll("div.math > span:not(.eqno)")].filter((box) => {
+  const outer = box.parentElement.getBoundingClientRect();
+  const { left, right } = box.getBoundingClientRect();
+  const scrolls = getComputedStyle(box).overflowX === "auto";
+  return left < outer.left - 1 || right > outer.right + 1 ||
+    (box.scrollWidth > box.clientWidth + 1 && !scrolls);
+}).map((box) => box.textContent)"""
+
+
+def test_no_formula_is_cut_on_a_phone(visit, server, site, pages):
+    cut, seen = {}, 0
+    for name in pages:
+        with visit(server, width=360, height=740) as shown:
+            arrive(shown.page, site, server, name)
+            seen += shown.page.locator("div.math .katex-display").count()
+            if found := shown.page.evaluate(CUT_FORMULAS):
+                cut[name] = found
+    assert not cut
+    assert seen >= 10
+
+
 def test_the_first_view_is_light(visit, server, site, pages):
     heavy = {}
     for name in pages:
