@@ -71,7 +71,7 @@ def _without(assets, *marks):
 
 def lighten_templates(app) -> None:
     """Take out of the theme's templates what they load in vain (Font Awesome: 700 kB gzip)."""
-    templates = app.builder.templates
+    templates = getattr(app.builder, "templates", None)  # builders of other formats have none
     if app.builder.format != "html" or not hasattr(templates, "loaders"):
         return
     lighter = {}
