@@ -31,7 +31,7 @@ test: install  ## run every test: package, notebooks (nbval), built site in a br
 notebooks: install  ## run the notebooks in place, then check them (NB=book/03_scoring.ipynb)
 	@$(PY) code/tools/notebooks.py $(ARGS) $(NB)
 
-train: install  ## run the experiments over many seeds and store their tables (EXP=kernel_regression)
+train: install  ## run the experiments over many seeds and store the tables (EXP=name)
 	@$(ONE_THREAD) $(PY) code/tools/train.py $(EXP)
 
 check: install  ## check the committed notebooks without running them (NB=...)
