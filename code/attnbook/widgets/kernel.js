@@ -119,7 +119,8 @@ class KernelView {
     const width = this.figure.clientWidth || 640;
     const beside = width >= BESIDE;
     const box = parseFloat(getComputedStyle(root).getPropertyValue("--attn-height"));
-    const height = box ? box - (root.scrollHeight - this.figure.offsetHeight) : NaN;
+    const tallness = (node) => node.getBoundingClientRect().height;
+    const height = box ? Math.floor(box - (tallness(root) - tallness(this.figure))) : NaN;
     const ratio = window.devicePixelRatio || 1;
     const limit = (least, size, most) => Math.min(Math.max(size, least), most);
     const tall = beside ? limit(200, height || 320, 420) : 300;

@@ -65,7 +65,7 @@ export function makeKernelControls(model, picture) {
   }
   const reset = element("button", { type: "button", class: "ah-reset" }, "Reset");
   reset.addEventListener("click", () => store(start));
-  node.append(reset);
-  node.hidden = !refreshers.length;
+  if (refreshers.length) node.append(reset);
+  else node.hidden = true;
   return { node, refresh: () => refreshers.forEach((refresh) => refresh()) };
 }
