@@ -133,7 +133,7 @@ function paintPoints(ctx, plan, picture, palette) {
     circle(ctx, plan.toX(x[j]), plan.toY(y[j]), radius);
     const n = 3 * Math.min(255, Math.round((255 * w) / vmax));
     if (out) ctx.fillStyle = hatchPattern(ctx, palette, plan.ratio);
-    else if (w > 0) ctx.fillStyle = `rgb(${palette.ramp.slice(n, n + 3)})`;
+    else ctx.fillStyle = `rgb(${palette.ramp.slice(n, n + 3)})`;
     if (out || w > 0) ctx.fill();
     ctx.strokeStyle = palette.muted;
     ctx.globalAlpha = w > 0 || out ? 0.75 : 0.5;

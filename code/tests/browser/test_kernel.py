@@ -340,7 +340,8 @@ def test_dragging_moves_the_query(show):
     widget = regression()
     page = show(widget).page
     box = page.locator("canvas[tabindex]").bounding_box()
-    start, end = box["x"] + 0.3 * box["width"], box["x"] + 0.8 * box["width"]
+    chosen = (10, 40)
+    start, end = (box["x"] + centres(page, widget)[n][0] for n in chosen)
     page.mouse.move(start, box["y"] + 100)
     assert readout(page) == said(widget), "pointing alone moves nothing"
     page.mouse.down()
@@ -350,8 +351,9 @@ def test_dragging_moves_the_query(show):
     page.mouse.up()
     page.mouse.move(start, box["y"] + 100)
     assert readout(page) == last, "the query follows only while the button is down"
-    at = [float(re.match(r"query ([\d.]+)", text)[1]) for text in (first, last)]
-    assert 0.8 < at[0] < 1.7 and 3.4 < at[1] < 4.4
+    for n, text in zip(chosen, (first, last), strict=True):
+        place = float(re.match(r"query ([\d.]+)", text)[1])
+        assert abs(place - widget._x[n]) < 0.07, "the query of the grid under the pointer"
 
 
 def test_pressing_a_row_of_the_weights_moves_the_query_and_marks_the_row(show):
@@ -380,8 +382,10 @@ def centres(page, widget) -> list[tuple[float, float]]:
     return page.evaluate(
         """([x, y, queries, truth]) => {
           const canvas = document.querySelector(".ak-plot");
-          const plan = window.arithmetic.planPlot(document.createElement("canvas").getContext("2d"),
-            { x, y, queries, truth, ratio: 1, width: canvas.clientWidth, height: canvas.clientHeight });
+          const { clientWidth: width, clientHeight: height } = canvas;
+          const context = document.createElement("canvas").getContext("2d");
+          const plan = window.arithmetic.planPlot(context,
+            { x, y, queries, truth, ratio: 1, width, height });
           return x.map((value, j) => [plan.toX(value), plan.toY(y[j])]);
         }""",
         [widget._x, widget._y, widget._queries, widget._truth],
@@ -424,23 +428,33 @@ def test_the_area_of_a_point_grows_with_its_weight(show):
 def test_the_curve_has_a_gap_where_no_point_is_in_range(show):
     widget = KernelRegression(
         [0.0, 1.0, 4.0, 5.0],
-        [0.31, 0.31, 0.31, 1.0],
+        [0.31, 0.31, 0.31, -1.0],
         kernel="boxcar",
         width=0.6,
         queries=np.linspace(0, 5, 51),
         query=0.0,
     )
     page = show(widget).page
-    (left, y), (right, top) = (centres(page, widget)[n] for n in (0, 3))
-    inked = [
-        any(alpha for *_, alpha in plot_colours(page, left + part * (right - left), y - 1, 1))
-        for part in (0.15, 0.25, 0.4, 0.5, 0.6, 0.75, 0.85)
-    ]
-    grid = any(a for *_, a in plot_colours(page, left + 0.5 * (right - left), y - 3, 0))
-    assert not grid and inked == [True, True, False, False, False, True, True]
+    (left, top), (right, bottom) = (centres(page, widget)[n] for n in (0, 3))
+
+    def inked(part, value):
+        """Whether the curve passes `value` at this part of the range of x."""
+        x, y = left + part * (right - left), top + (0.31 - value) / 1.31 * (bottom - top)
+        return rgb(plots.INK) in plot_colours(page, x, y, 2)
+
+    there = [inked(part, 0.31) for part in (0.15, 0.25, 0.4, 0.5, 0.6, 0.75, 0.85)]
+    assert there == [True, True, False, False, False, True, True]
+    assert not any(inked(part, 0.0) for part in (0.35, 0.4, 0.5, 0.6)), "output 0 is not drawn"
     page.get_by_label("Width").press("End")  # now every query sees all points: their mean
-    mean = y + 0.25 * (top - y)
-    assert any(alpha for *_, alpha in plot_colours(page, left + 0.5 * (right - left), mean, 1))
+    assert inked(0.5, (3 * 0.31 - 1) / 4)
+
+
+def test_a_changed_setting_gives_the_picture_of_a_fresh_widget(show):
+    page = show(regression()).page
+    page.get_by_label("Leave one out").press("Space")
+    page.get_by_role("combobox", name="Kernel").select_option("triangular")
+    fresh = show(regression(leave_one_out=True, kernel="triangular")).page
+    assert pictures(page) == pictures(fresh)
 
 
 @pytest.mark.parametrize("mark", ["data-theme", "jupyter", "system"])
