@@ -69,8 +69,8 @@ def move(page, control):
     """Move one control to another value, as a reader would with the keyboard."""
     kind = control.evaluate("(node) => node.type")
     if kind == "select-one":
-        options = control.evaluate("(node) => node.options.length")
-        control.select_option(str((int(control.input_value()) + 1) % options))
+        other = "(node) => node.options[(node.selectedIndex + 1) % node.options.length].value"
+        control.select_option(control.evaluate(other))
     elif kind == "checkbox":
         control.press("Space")
     else:
@@ -80,11 +80,11 @@ def move(page, control):
 
 
 def check_answers(page, box):
-    """The arrow keys move the announced cell; each control changes the picture; Reset undoes it."""
-    canvas, live = box.locator("canvas"), box.locator(".ah-hidden [aria-live]")
+    """The arrow keys move what is announced; each control changes the picture; Reset undoes it."""
+    canvas, live = box.locator("canvas[tabindex]"), box.locator(".ah-hidden [aria-live]")
     canvas.focus()
     first = live.inner_text()
-    assert " → weight " in first
+    assert " → weight " in first or "% of the weight" in first
     for key, back in (("ArrowRight", "ArrowLeft"), ("ArrowDown", "ArrowUp")):
         canvas.press(key)
         if live.inner_text() != first:
