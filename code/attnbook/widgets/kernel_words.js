@@ -23,7 +23,7 @@ export function describeQuery(picture, row) {
 /** The error of the whole curve: its name, its value, and a note on queries without a point. */
 export function describeError({ fit, known, empty, leaveOneOut }) {
   const gaps = empty.filter(Boolean).length;
-  const note = gaps ? ` (${gaps} of ${empty.length} queries: no point in range, output 0)` : "";
+  const note = gaps ? ` (${gaps} of ${empty.length} queries: no point in range)` : "";
   const error = meanSquaredError(fit, known);
   if (Number.isNaN(error)) return { name: "", value: "", note };
   return {
