@@ -50,6 +50,8 @@ def reserved_height(traits: dict, width: int) -> int:
 
     An estimate from the saved traits; the widget then fits its map into what it was given.
     """
+    if traits.get("_anywidget_id") == "attnbook.widgets.KernelRegression":
+        return kernel_height(traits, width)
     _, queries, keys = traits.get("_shape", (1, 8, 8))
 
     def longest(name: str) -> int:
@@ -69,11 +71,22 @@ def reserved_height(traits: dict, width: int) -> int:
     return round(4 + title + controls + gutter + cell * queries + 2 + legend + readout)
 
 
-def control_rows(controls: list[str], width: int) -> int:
-    """Lines that a widget's controls and the reset button take."""
+def kernel_height(traits: dict, width: int) -> int:
+    """The same for kernel regression: plot and weights side by side, on a phone one below."""
+    sizes = {"kernel": 195, "width": 235, "query": 235, "leave_one_out": 115}
+    rows = control_rows(traits.get("controls", []), width, sizes)
+    title = 29 if traits.get("title") else 0
+    figure, words = (320, 81) if width >= 520 else (546, 160)  # words: legend, read-out, error
+    return 4 + title + (34 * rows + 4 if rows else 0) + figure + words
+
+
+HEATMAP = {"batch": 135, "lengths": 290, "temperature": 275, "causal": 75, "scale": 125}
+
+
+def control_rows(controls: list[str], width: int, sizes: dict[str, int] = HEATMAP) -> int:
+    """Lines that a widget's controls, of these widths in order, and the reset button take."""
     if not controls:
         return 0
-    sizes = {"batch": 135, "lengths": 290, "temperature": 275, "causal": 75, "scale": 125}
     rows, used = 1, 0
     for name in [*(name for name in sizes if name in controls), "reset"]:
         size = sizes.get(name, 65)

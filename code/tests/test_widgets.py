@@ -119,7 +119,10 @@ def test_the_bundle_carries_view_text_and_picture():
 
 def test_the_name_in_saved_state_is_stable():
     assert AttentionHeatmap(SQUARE)._anywidget_id == "attnbook.widgets.AttentionHeatmap"
-    assert list(bundle.WIDGETS) == ["attnbook.widgets.AttentionHeatmap"]
+    assert list(bundle.WIDGETS) == [
+        "attnbook.widgets.AttentionHeatmap",
+        "attnbook.widgets.KernelRegression",
+    ]
 
 
 def test_stub_state_drops_the_code_and_nothing_else():
@@ -139,8 +142,9 @@ def test_stub_state_drops_the_code_and_nothing_else():
     assert stub_state(stubbed) == stubbed
 
 
-def test_joined_modules_declare_each_name_once():
-    source = bundle.sources("attnbook.widgets.AttentionHeatmap")["esm"]
+@pytest.mark.parametrize("widget", bundle.WIDGETS)
+def test_joined_modules_declare_each_name_once(widget):
+    source = bundle.sources(widget)["esm"]
     names = re.findall(r"^(?:async )?(?:function|const|let|class) (\w+)", source, re.MULTILINE)
     assert len(names) > 20 and len(names) == len(set(names))
     assert not re.search(r"^import ", source, re.MULTILINE)
@@ -148,8 +152,18 @@ def test_joined_modules_declare_each_name_once():
 
 
 def test_every_module_is_in_the_bundle():
-    (modules,) = bundle.WIDGETS.values()
-    assert sorted(modules) == sorted(path.name for path in bundle.HERE.glob("*.js"))
+    modules = set().union(*bundle.WIDGETS.values())
+    assert modules == {path.name for path in bundle.HERE.glob("*.js")}
+
+
+@pytest.mark.parametrize("widget", bundle.WIDGETS)
+def test_a_bundle_holds_what_its_modules_import(widget):
+    """And holds it before the module that imports it."""
+    seen = set()
+    for name in bundle.WIDGETS[widget]:
+        text = (bundle.HERE / name).read_text("utf-8")
+        assert set(re.findall(r'^import .* from "\./(.*)";$', text, re.MULTILINE)) <= seen, name
+        seen.add(name)
 
 
 def test_the_bundle_loads_without_torch():

@@ -21,11 +21,12 @@ GATED = {"gpu", "data"}
 
 MODEL_ID = re.compile(r"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])")
 NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
+ADDRESS, CELL_PATH = "0x...", "<cell>"  # what stands for a memory address, for a cell's file
 REPLACEMENTS = [
     (re.compile(re.escape(str(ROOT)) + r"/?"), ""),
     (re.compile(re.escape(str(Path.home())) + r"(?=/)"), "~"),
-    (re.compile(r"(?:/[\w.~-]+)*/ipykernel_\d+/\d+\.py"), "<cell>"),
-    (re.compile(r"\b0x[0-9a-f]{6,}\b"), "0x..."),
+    (re.compile(r"(?:/[\w.~-]+)*/ipykernel_\d+/\d+\.py"), CELL_PATH),
+    (re.compile(r"\b0x[0-9a-f]{6,}\b"), ADDRESS),
 ]
 
 

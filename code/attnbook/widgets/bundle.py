@@ -22,7 +22,23 @@ WIDGETS: dict[str, list[str]] = {
         "words.js",
         "heatmap.js",
     ],
+    "attnbook.widgets.KernelRegression": [
+        "softmax.js",
+        "draw.js",
+        "controls.js",
+        "theme.js",
+        "words.js",
+        "kernel_fit.js",
+        "kernel_map.js",
+        "kernel_plot.js",
+        "kernel_words.js",
+        "kernel_controls.js",
+        "kernel.js",
+    ],
 }
+
+#: Style sheets that a widget class takes over, before the one named after its last module.
+STYLES: dict[str, list[str]] = {"attnbook.widgets.KernelRegression": ["heatmap.css"]}
 
 _IMPORT = re.compile(r'^import \{[^}]*\} from "\./[\w]+\.js";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?!default\b)", re.MULTILINE)
@@ -40,10 +56,11 @@ def join(names: list[str]) -> str:
 
 def sources(widget: str) -> dict[str, str]:
     """The ES module and style sheet of the widget class with this `_anywidget_id`."""
-    css = Path(WIDGETS[widget][-1]).with_suffix(".css").name
+    own = Path(WIDGETS[widget][-1]).with_suffix(".css").name
+    styles = [*STYLES.get(widget, []), own]
     return {
         "esm": join(WIDGETS[widget]),
-        "css": (HERE / css).read_text(encoding="utf-8"),
+        "css": "\n".join((HERE / name).read_text(encoding="utf-8") for name in styles),
     }
 
 

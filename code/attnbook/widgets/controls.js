@@ -1,13 +1,13 @@
 // The controls above the map: native inputs with labels, bound to the model's traits.
 
-function element(tag, attributes = {}, ...children) {
+export function element(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
   node.append(...children);
   return node;
 }
 
-function slider(text, attributes, room, format, onInput) {
+export function slider(text, attributes, room, format, onInput) {
   const input = element("input", { type: "range", ...attributes });
   const output = element("output", { class: "ah-value", style: `min-width: ${room}ch` });
   const label = element("label", { class: "ah-control ah-slider" },
@@ -21,7 +21,7 @@ function slider(text, attributes, room, format, onInput) {
   return { label, show };
 }
 
-function checkbox(text, onChange) {
+export function checkbox(text, onChange) {
   const input = element("input", { type: "checkbox" });
   const label = element("label", { class: "ah-control ah-check" }, input, element("span", {}, text));
   input.addEventListener("change", () => onChange(input.checked));

@@ -1,7 +1,7 @@
 // Drawing of one heat map on a canvas. Masked is hatched, zero is blank, small is faint.
 // Lengths are CSS pixels; cells are whole device pixels, so that their edges stay sharp.
 
-const FONT = '"Helvetica Neue", Helvetica, Arial, "Liberation Sans", sans-serif';
+export const FONT = '"Helvetica Neue", Helvetica, Arial, "Liberation Sans", sans-serif';
 const LABEL_SIZE = 13;
 const AXIS_SIZE = 12;
 const MAX_CELL = 52;
@@ -89,7 +89,7 @@ function paintWeights(ctx, layout, { weights, queries, keys, vmax }, ramp) {
     keys * layout.cellWidth, queries * layout.cellHeight);
 }
 
-function hatchPattern(ctx, palette, ratio) {
+export function hatchPattern(ctx, palette, ratio) {
   const size = Math.round(6 * ratio);
   const tile = document.createElement("canvas");
   tile.width = tile.height = size;

@@ -47,13 +47,13 @@ export function describeCell(picture, i, j) {
   return `${line} → contribution ${contributionText(picture.weights[at], value)}`;
 }
 
-function strongest(picture, i, count) {
+export function strongest(picture, i, count) {
   const row = picture.weights.subarray(i * picture.keys, (i + 1) * picture.keys);
   return [...row.keys()].filter((j) => row[j] > 0).sort((a, b) => row[b] - row[a]).slice(0, count)
     .map((j) => `${picture.keyLabels[j]} ${weightText(row[j])}`).join(", ") || "nothing";
 }
 
-function cellOf(tag, text, scope) {
+export function cellOf(tag, text, scope) {
   const node = document.createElement(tag);
   node.textContent = text;
   if (scope) node.scope = scope;
