@@ -37,10 +37,11 @@ train: install  ## run the experiments over many seeds and store the tables (EXP
 check: install  ## check the committed notebooks without running them (NB=...)
 	@$(PY) code/tools/notebooks.py --check $(NB)
 
-bench: install  ## measure against torch and d2l, show it in the appendix; time the heat map
+bench: install  ## measure against torch and d2l, show it in the appendix; time the widgets
 	@$(ONE_THREAD) $(PY) code/benchmarks/bench.py; missed=$$?; \
 	$(PY) code/tools/notebooks.py book/benchmarks.ipynb && \
-	$(ONE_THREAD) $(PY) code/benchmarks/widget_speed.py && exit $$missed
+	$(ONE_THREAD) $(PY) code/benchmarks/widget_speed.py && \
+	$(ONE_THREAD) $(PY) code/benchmarks/kernel_speed.py && exit $$missed
 
 lint: install  ## ruff: lint and format, nothing changed
 	@$(PY) -m ruff check . && $(PY) -m ruff format --check .

@@ -52,6 +52,7 @@ def attention(
     """
     _check_inputs(queries, keys, values, dropout)
     target = (*queries.shape[:-1], keys.shape[-2])  # (..., q, k)
+    active = None
     if mask is not None:
         mask = align_mask(mask, target)
         seen = mask.any(dim=-2).unsqueeze(-1)  # (..., k, 1): by some query
@@ -61,7 +62,7 @@ def attention(
         queries = _keep(queries, active)  # others would reach the keys' gradient
     if not need_weights and score is scaled_dot and normalize is masked_softmax:
         check_pair(queries, keys)
-        return _fused(queries, keys, values, mask, dropout), None
+        return _fused(queries, keys, values, mask, active, dropout), None
     scores = score(queries, keys)  # (..., q, k)
     if tuple(scores.shape) != target:
         raise ValueError(f"score must give {target}, (..., q, k), got {shape(scores)}")
@@ -72,17 +73,20 @@ def attention(
 
 
 def _fused(
-    queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, dropout: float
+    queries: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    mask: Tensor | None,
+    active: Tensor | None,
+    dropout: float,
 ) -> Tensor:
     """The same output from torch's fused kernel, which wants four axes."""
     axes = queries.dim()
     if axes < 4:
         queries, keys, values = (_with_heads(x) for x in (queries, keys, values))
-    active = None
     if mask is not None:
-        mask = _with_heads(mask)
+        mask, active = _with_heads(mask), _with_heads(active)  # (b, h, q, k), (b, h, q, 1)
         # kernels differ on rows with nothing allowed: open them, then blank their outputs
-        active = mask.any(dim=-1, keepdim=True)  # (b, h, q, 1)
         mask = mask | ~active
     output = F.scaled_dot_product_attention(
         queries, keys, values, attn_mask=mask, dropout_p=dropout

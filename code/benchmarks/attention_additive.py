@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
-import attnbook as ab
 import torch
 from harness import Case
 from inputs import padding, queries_keys_values
+
+import attnbook as ab
 
 
 def cases():

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
-import attnbook as ab
 from harness import Case
 from inputs import padding, queries_keys_values
 from torch.nn import functional as F
+
+import attnbook as ab
 
 SIZES = {128: (8, 8), 512: (2, 8), 2048: (1, 4)}  # n: (b, h); d is 64
 PADDED_GOALS = {128: 1.35, 512: 1.15, 2048: 1.10}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-import attnbook as ab
 from harness import Case
 from inputs import padding, queries_keys_values
+
+import attnbook as ab
 
 SIZES = {128: 32, 512: 8, 2048: 1}  # n: b; d is 64
 GOALS = {128: 1.1, 512: 1.1, 2048: 1.0}

@@ -5,10 +5,10 @@ an idle machine it is the time on the wall, and on a shared one the neighbours' 
 out. Rounds are many and short; in each both run, in alternating order; the ratio is the median
 of the rounds' ratios.
 
-Memory is the most that torch's own allocator held at once during one call, less what it held
-before, from the memory events of `torch.profiler`: exact, the same in every run, and it sees
-temporaries inside kernels. It does not see scratch that MKL and oneDNN take for themselves. The
-high-water mark of the process would, but only in pages that no earlier call had touched.
+Memory is the most that one call held at once of torch's own allocator, from the memory events of
+`torch.profiler`: exact, the same in every run, and it sees temporaries inside kernels. It does
+not see scratch that MKL and oneDNN take for themselves. The high-water mark of the process would,
+but only in pages that no earlier call had touched.
 """
 
 from __future__ import annotations
@@ -118,7 +118,10 @@ def _seconds(function) -> float:
 
 
 def peak_memory(function: Callable) -> int:
-    """Bytes that torch held at once on the CPU during a call, beyond what it held before."""
+    """Bytes that a call took from torch's CPU allocator and held at once.
+
+    What the call frees of earlier blocks is not credited to it.
+    """
     function()
     gc.collect()
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
@@ -128,11 +131,14 @@ def peak_memory(function: Callable) -> int:
         path = Path(folder) / "trace.json"
         profiler.export_chrome_trace(str(path))
         events = json.loads(path.read_text(encoding="utf-8"))["traceEvents"]
-    held = most = 0
-    memory = (e for e in events if e.get("name") == "[memory]")
+    most, held = 0, {}  # bytes by address; a block from before the call is not in it
+    memory = (e["args"] | {"ts": e["ts"]} for e in events if e.get("name") == "[memory]")
     for event in sorted(memory, key=lambda e: e["ts"]):
-        held += event["args"]["Bytes"]
-        most = max(most, held)
+        if event["Bytes"] > 0:
+            held[event["Addr"]] = event["Bytes"]
+            most = max(most, sum(held.values()))
+        else:
+            held.pop(event["Addr"], None)
     return most
 
 

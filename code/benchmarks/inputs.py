@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import attnbook as ab
 import torch
 from torch import Tensor
+
+import attnbook as ab
 
 
 def normal(*shape: int, seed: int = 0) -> Tensor:

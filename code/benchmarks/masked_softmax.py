@@ -5,10 +5,11 @@ Everyone is given a copy of the scores, which counts for all alike: d2l writes i
 
 from __future__ import annotations
 
-import attnbook as ab
 import torch
 from harness import Case
 from inputs import normal, padding
+
+import attnbook as ab
 
 SIZES = {128: 32, 512: 8}  # n: b
 

@@ -63,7 +63,7 @@ def _cells(row: dict) -> list[str]:
         f"{row['subject']}, {row['setting']}",
         row["pass"],
         row["peer"],
-        f"{time['ours_ms']:.3g} / {time['peer_ms']:.3g}",
+        f"{_number(time['ours_ms'])} / {_number(time['peer_ms'])}",
         f"{time['ratio']:.2f}",
         _goal(row, "time"),
         f"{row['cold_ratio']:.2f}",
@@ -71,6 +71,10 @@ def _cells(row: dict) -> list[str]:
         f"{memory['ratio']:.2f}",
         _goal(row, "memory"),
     ]
+
+
+def _number(x: float) -> str:
+    return f"{x:.0f}" if x >= 100 else f"{x:.3g}"
 
 
 def _goal(row: dict, measure: str) -> str:
