@@ -148,8 +148,26 @@ def test_joined_modules_declare_each_name_once():
 
 
 def test_every_module_is_in_the_bundle():
-    (modules,) = bundle.WIDGETS.values()
-    assert sorted(modules) == sorted(path.name for path in bundle.HERE.glob("*.js"))
+    used = {name for entry in bundle.WIDGETS.values() for name in bundle.modules(entry)}
+    assert used == {path.name for path in bundle.HERE.glob("*.js")}
+
+
+def test_a_module_comes_after_what_it_imports(tmp_path, monkeypatch):
+    monkeypatch.setattr(bundle, "HERE", tmp_path)
+    (tmp_path / "a.js").write_text('import { c } from "./c.js";\nimport { b } from "./b.js";\n')
+    (tmp_path / "b.js").write_text('import { c } from "./c.js";\nexport const b = c;\n')
+    (tmp_path / "c.js").write_text("export const c = 1;\n")
+    assert bundle.modules("a.js") == ["c.js", "b.js", "a.js"]
+    assert bundle.join("b.js") == "const c = 1;\n\nexport const b = c;\n"
+    (tmp_path / "c.js").write_text('import { a } from "./a.js";\n')
+    with pytest.raises(ValueError, match=r"a\.js > c\.js > a\.js"):
+        bundle.modules("a.js")
+
+
+def test_modules_are_small():
+    for path in bundle.HERE.iterdir():
+        if path.suffix in {".js", ".css", ".py"}:
+            assert len(path.read_text("utf-8").splitlines()) < 300, path.name
 
 
 def test_the_bundle_loads_without_torch():

@@ -1,6 +1,7 @@
 // The heat map widget: shows the weights that the model's scores and mask give, and answers.
 import { makeControls } from "./controls.js";
-import { cellAt, drawMap, planLayout } from "./draw.js";
+import { drawMap } from "./draw.js";
+import { cellAt, planLayout } from "./layout.js";
 import { readArrays, takePicture } from "./picture.js";
 import { applyTheme, watchTheme } from "./theme.js";
 import { describeCell, fillTable } from "./words.js";

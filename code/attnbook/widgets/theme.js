@@ -1,5 +1,5 @@
 // Light or dark, as the page around the widget says; all colours live in the style sheet.
-import { makeRamp } from "./draw.js";
+import { makeRamp } from "./ramp.js";
 
 /** Whether the page is dark: the book's theme, JupyterLab, Colab, VS Code, else the system. */
 function pageIsDark() {
