@@ -1,5 +1,5 @@
-// One heat map on its canvas: cells and labels.
-import { paintGrid, paintMasked, paintNumbers, paintWeights } from "./cells.js";
+// One heat map on its canvas, large with its labels or small without.
+import { fadeLater, paintCells, paintNumbers } from "./cells.js";
 import { AXIS_SIZE, FONT, LABEL_SIZE, labelStep, shorten } from "./layout.js";
 
 function paintLabels(ctx, layout, { queryLabels, keyLabels }, palette) {
@@ -40,17 +40,32 @@ function paintLabels(ctx, layout, { queryLabels, keyLabels }, palette) {
   });
 }
 
-/** Draws the whole map. `picture`: weights, allowed, sizes, labels, vmax. */
-export function drawMap(canvas, layout, picture, palette) {
-  canvas.width = Math.round(layout.width * layout.ratio);
-  canvas.height = Math.round(layout.height * layout.ratio);
-  canvas.style.width = `${canvas.width / layout.ratio}px`;
-  canvas.style.height = `${canvas.height / layout.ratio}px`;
+/** Sizes a canvas in device pixels; returns its pen, which counts in CSS pixels. */
+function prepare(canvas, { width, height, ratio }) {
+  canvas.width = Math.round(width * ratio);
+  canvas.height = Math.round(height * ratio);
+  canvas.style.width = `${canvas.width / ratio}px`;
+  canvas.style.height = `${canvas.height / ratio}px`;
   const ctx = canvas.getContext("2d");
-  ctx.setTransform(layout.ratio, 0, 0, layout.ratio, 0, 0);
-  if (picture.queries && picture.keys) paintWeights(ctx, layout, picture, palette.ramp);
-  paintMasked(ctx, layout, picture, palette);
-  paintGrid(ctx, layout, picture, palette);
+  ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+  return ctx;
+}
+
+/**
+ * Draws the whole map. `picture`: weights, allowed, sizes, labels, vmax; if wanted `signed`
+ * (differences), gold, and the rows after `pinned` faded by `dimLater`.
+ */
+export function drawMap(canvas, layout, picture, palette) {
+  const ctx = prepare(canvas, layout);
+  paintCells(ctx, layout, picture, palette);
   paintNumbers(ctx, layout, picture, palette);
   paintLabels(ctx, layout, picture, palette);
+  fadeLater(ctx, layout, picture);
+}
+
+/** Draws the cells alone. */
+export function drawSmall(canvas, layout, picture, palette) {
+  const ctx = prepare(canvas, layout);
+  paintCells(ctx, layout, picture, palette);
+  fadeLater(ctx, layout, picture);
 }

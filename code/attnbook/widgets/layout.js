@@ -55,3 +55,21 @@ export function cellAt(layout, x, y, queries, keys) {
   const j = Math.floor((x - layout.left) / layout.cellWidth);
   return i >= 0 && i < queries && j >= 0 && j < keys ? { i, j } : null;
 }
+
+/**
+ * Places `count` small maps of one size in `width` pixels: columns, the side of the square
+ * that each fits, and the layout of its cells. book/_ext/attn_widgets.py reckons with the same.
+ */
+export function planGrid({ width, count, queries, keys, ratio }) {
+  const narrow = width < 480;
+  const [least, gap, most] = narrow ? [66, 8, 110] : [76, 12, 110];
+  const fits = Math.max(1, Math.floor((width + gap) / (least + gap)));
+  const columns = Math.ceil(count / Math.ceil(count / Math.min(count, fits)));
+  const side = Math.floor(Math.min(most, (width - gap * (columns - 1)) / columns)) - 6; // frame
+  const exact = side / Math.max(queries, keys, 1);
+  const cell = exact * ratio >= 1 ? Math.floor(exact * ratio) / ratio : exact;
+  return {
+    columns, gap, side, ratio, left: 0, top: 0, cellWidth: cell, cellHeight: cell,
+    width: cell * keys + 1 / ratio, height: cell * queries + 1 / ratio,
+  };
+}
