@@ -14,6 +14,7 @@ import json
 import os
 from pathlib import Path
 
+from attn_heights import reserved_height, traits_of
 from attn_pictures import image_tag, sized_picture
 from docutils import nodes
 from docutils.parsers.rst import directives
@@ -43,45 +44,6 @@ def load_bundle():
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
-
-
-def reserved_height(traits: dict, width: int) -> int:
-    """Pixels to keep free for a widget in a column of `width` pixels.
-
-    An estimate from the saved traits; the widget then fits its map into what it was given.
-    """
-    _, queries, keys = traits.get("_shape", (1, 8, 8))
-
-    def longest(name: str) -> int:
-        return max((len(text) for row in traits.get(name, []) for text in row), default=1)
-
-    left = max(52, min(7.2 * longest("query_labels") + 10, 0.3 * width, 150))
-    label = min(7.2 * longest("key_labels"), 96)
-    cell = min(52, (width - left - 2) / max(keys, 1))
-    flat = label + 6 <= cell
-    if not flat:
-        cell = min(52, (width - left - 2 - max(0, label / 2 - cell / 2 + 8)) / max(keys, 1))
-    gutter = 39 if flat else 32 + 0.87 * label
-    rows = control_rows(traits.get("controls", []), width)
-    title = 29 if traits.get("title") else 0
-    controls = 34 * rows + 4 if rows else 0
-    legend, readout = 30, 48 if width > 480 else 68
-    return round(4 + title + controls + gutter + cell * queries + 2 + legend + readout)
-
-
-def control_rows(controls: list[str], width: int) -> int:
-    """Lines that a widget's controls and the reset button take."""
-    if not controls:
-        return 0
-    sizes = {"batch": 135, "lengths": 290, "temperature": 275, "causal": 75, "scale": 125}
-    rows, used = 1, 0
-    for name in [*(name for name in sizes if name in controls), "reset"]:
-        size = sizes.get(name, 65)
-        size = width if width < 480 and size > 200 else size
-        if used and used + 22 + size > width:
-            rows, used = rows + 1, 0
-        used += size + (22 if used else 0)
-    return rows
 
 
 def closure(states: dict, model_id: str) -> dict:
@@ -130,7 +92,7 @@ class KeepPicture(SphinxPostTransform):
             picture = next(parts["image/png"].findall(nodes.image))
             raw = parts[VIEW].children[0].astext()
             view = json.loads(raw[raw.index(">") + 1 : raw.rindex("<")])
-            traits = states.get(view["model_id"], {}).get("state", {})
+            traits = traits_of(states.get(view["model_id"], {}))
             parts[VIEW].children = []
             parts[VIEW] += box(picture, view, traits)
 
@@ -239,7 +201,7 @@ class PlaceLiveWidget(SphinxPostTransform):
                 continue
             picture = holder.children[0]
             if self.app.builder.format == "html":
-                traits = holder["states"][holder["view"]["model_id"]]["state"]
+                traits = traits_of(holder["states"][holder["view"]["model_id"]])
                 picture = box(picture, holder["view"], traits, holder["states"])
             holder.replace_self(picture)
 

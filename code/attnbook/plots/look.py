@@ -76,7 +76,8 @@ def show_in_notebook() -> None:
 def figure_png(figure: Figure) -> tuple[bytes, int, int]:
     """A figure as PNG bytes with its width and height in CSS pixels; the same bytes each time.
 
-    Drawn at one and a half times its size, for sharp screens, and stored with at most 96 colours.
+    Drawn at one and a half times its size, for sharp screens, and stored with at most 96 colours;
+    where a scale goes both ways from zero, those that cover it evenly.
     """
     from PIL import Image
 
@@ -84,7 +85,10 @@ def figure_png(figure: Figure) -> tuple[bytes, int, int]:
     drawn, stored = io.BytesIO(), io.BytesIO()
     figure.savefig(drawn, format="png", dpi=1.5 * 96, bbox_inches=None)
     image = Image.open(drawn).convert("RGB")
-    image.quantize(96, dither=Image.Dither.NONE).save(stored, format="PNG", optimize=True)
+    both_ways = any((map_.norm.vmin or 0) < 0 for axes in figure.axes for map_ in axes.images)
+    method = Image.Quantize.MAXCOVERAGE if both_ways else None
+    image = image.quantize(96, method, dither=Image.Dither.NONE)
+    image.save(stored, format="PNG", optimize=True)
     return stored.getvalue(), width, height
 
 

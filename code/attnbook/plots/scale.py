@@ -66,5 +66,5 @@ def draw_legend(figure: Figure, scale: Scale, axes: list, gold: bool) -> None:
     if not scale.signed:
         handles.append(Patch(facecolor=look.RAMP[0], edgecolor=look.GRID, label="small"))
     if gold:
-        handles.append(Patch(facecolor="white", edgecolor=look.GOLD, linewidth=2, label="gold"))
+        handles.append(Patch(facecolor=look.GOLD, edgecolor=look.INK, linewidth=0.8, label="gold"))
     figure.legend(handles=handles, loc="outside lower left", ncols=len(handles), handlelength=1.6)

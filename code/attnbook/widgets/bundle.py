@@ -14,6 +14,9 @@ HERE = Path(__file__).parent
 #: Every widget class by its `_anywidget_id`: its entry module, beside which its style sheet stands.
 WIDGETS: dict[str, str] = {"attnbook.widgets.AttentionHeatmap": "heatmap.js"}
 
+#: Style sheets that a widget class takes over from others, before its own.
+STYLES: dict[str, list[str]] = {}
+
 _IMPORT = re.compile(r'^import \{[^}]*\} from "\./(\w+\.js)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?!default\b)", re.MULTILINE)
 
@@ -52,7 +55,8 @@ def join(entry: str) -> str:
 def sources(widget: str) -> dict[str, str]:
     """The ES module and style sheet of the widget class with this `_anywidget_id`."""
     entry = WIDGETS[widget]
-    return {"esm": join(entry), "css": _read(Path(entry).with_suffix(".css").name)}
+    styles = [*STYLES.get(widget, []), Path(entry).with_suffix(".css").name]
+    return {"esm": join(entry), "css": "\n".join(map(_read, styles))}
 
 
 def registry_script() -> str:

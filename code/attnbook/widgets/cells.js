@@ -27,7 +27,7 @@ function paintWeights(ctx, layout, { weights, queries, keys, vmax, signed }, pal
     keys * layout.cellWidth, queries * layout.cellHeight);
 }
 
-function hatchPattern(ctx, palette, ratio) {
+export function hatchPattern(ctx, palette, ratio) {
   const size = Math.round(6 * ratio);
   const tile = document.createElement("canvas");
   tile.width = tile.height = size;

@@ -1,4 +1,4 @@
-// Native inputs with labels: each maker returns its node and `show`, which sets what it shows.
+// Native inputs with labels: each maker returns its `label` and `show`, which sets what it shows.
 
 export function element(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);
@@ -10,7 +10,7 @@ export function element(tag, attributes = {}, ...children) {
 export function slider(text, attributes, room, format, onInput) {
   const input = element("input", { type: "range", ...attributes });
   const output = element("output", { class: "ah-value", style: `min-width: ${room}ch` });
-  const node = element("label", { class: "ah-control ah-slider" },
+  const label = element("label", { class: "ah-control ah-slider" },
     element("span", {}, text), input, output);
   const show = (value, shown) => {
     input.value = value;
@@ -18,14 +18,14 @@ export function slider(text, attributes, room, format, onInput) {
     input.setAttribute("aria-valuetext", format(shown));
   };
   input.addEventListener("input", () => onInput(Number(input.value)));
-  return { node, show };
+  return { label, show };
 }
 
 export function checkbox(text, onChange) {
   const input = element("input", { type: "checkbox" });
-  const node = element("label", { class: "ah-control ah-check" }, input, element("span", {}, text));
+  const label = element("label", { class: "ah-control ah-check" }, input, element("span", {}, text));
   input.addEventListener("change", () => onChange(input.checked));
-  return { node, show: (value) => { input.checked = value; } };
+  return { label, show: (value) => { input.checked = value; } };
 }
 
 /** A list to choose one position from. */
@@ -33,8 +33,8 @@ export function select(text, options, onChange) {
   const input = element("select");
   options.forEach((option, n) => input.append(element("option", { value: n }, option)));
   input.addEventListener("change", () => onChange(Number(input.value)));
-  const node = element("label", { class: "ah-control ah-select" }, element("span", {}, text), input);
-  return { node, show: (n) => { input.value = String(n); } };
+  const label = element("label", { class: "ah-control ah-select" }, element("span", {}, text), input);
+  return { label, show: (n) => { input.value = String(n); } };
 }
 
 let groups = 0; // radio buttons belong together by a name that is theirs alone
@@ -43,14 +43,14 @@ let groups = 0; // radio buttons belong together by a name that is theirs alone
 export function segments(text, choices, onChange) {
   const name = `ah-group-${groups++}`;
   const inputs = new Map();
-  const node = element("div", { class: "ah-control ah-segments", role: "radiogroup", "aria-label": text });
+  const label = element("div", { class: "ah-control ah-segments", role: "radiogroup", "aria-label": text });
   for (const [value, words] of choices) {
     const input = element("input", { type: "radio", name, value });
     input.addEventListener("change", () => onChange(value));
     inputs.set(value, input);
-    node.append(element("label", {}, input, element("span", {}, words)));
+    label.append(element("label", {}, input, element("span", {}, words)));
   }
-  return { node, show: (value) => { inputs.get(value).checked = true; } };
+  return { label, show: (value) => { inputs.get(value).checked = true; } };
 }
 
 export function button(text, onClick, attributes = {}) {

@@ -11,10 +11,12 @@ export class Legend {
     const weights = [key(swatch("ah-zero"), "zero"), key("small", element("i", { class: "ah-bar" }), this.vmax)];
     this.node = element("div", { class: "ah-legend", "aria-hidden": "true" },
       key(swatch("ah-masked"), "masked"));
+    const gold = model.get("_gold")?.byteLength;
+    if (gold) this.node.append(key(swatch("ah-gold"), "gold"));
     if (model.get("_compare")?.byteLength) this.addDifference(model, weights);
     else this.node.append(...weights);
     this.hits = element("p", { class: "ah-hits" });
-    if (model.get("_gold")?.byteLength) this.node.append(key(swatch("ah-gold"), "gold"), this.hits);
+    if (gold) this.node.append(this.hits);
   }
 
   /** Both scales take one place, so that nothing moves when the view changes. */

@@ -1,7 +1,7 @@
 // The table that stands for the map where it is not seen.
-import { describeStrongest, shownText } from "./words.js";
+import { shownText, strongest } from "./words.js";
 
-function cellOf(tag, text, scope) {
+export function cellOf(tag, text, scope) {
   const node = document.createElement(tag);
   node.textContent = text;
   if (scope) node.scope = scope;
@@ -29,7 +29,7 @@ export function fillTable(table, picture, caption) {
         row.append(cellOf("td", cellText(picture, i * picture.keys + j)));
       }
     } else {
-      row.append(cellOf("td", describeStrongest(picture, i, 3)));
+      row.append(cellOf("td", strongest(picture, i, 3)));
     }
     rows.push(row);
   }

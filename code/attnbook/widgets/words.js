@@ -77,19 +77,19 @@ export function strongestKeys(picture, i) {
 }
 
 /** The `count` strongest keys of query `i` with what is drawn there. */
-export function describeStrongest(picture, i, count) {
-  const keys = strongestKeys(picture, i);
-  const parts = keys.slice(0, count).map((j) => {
+export function strongest(picture, i, count) {
+  const parts = strongestKeys(picture, i).slice(0, count).map((j) => {
     const at = i * picture.keys + j;
     return `${picture.keyLabels[j]} ${shownText(picture, at)}${picture.gold?.[at] ? " (gold)" : ""}`;
   });
-  if (keys.length > count && parts.length) parts.push(`and ${keys.length - count} more`);
   return parts.join(", ") || (picture.signed ? "no difference" : "nothing");
 }
 
 /** A pinned query in one line, its weights from the strongest down. */
 export function describeRow(picture, i, count) {
-  return `query “${picture.queryLabels[i]}” pinned: ${describeStrongest(picture, i, count)}`;
+  const more = strongestKeys(picture, i).length - count;
+  return `query “${picture.queryLabels[i]}” pinned: ${strongest(picture, i, count)}`
+    + (more > 0 ? `, and ${more} more` : "");
 }
 
 /** How many queries have their argmax on a gold mark; "" when nothing is marked. */
