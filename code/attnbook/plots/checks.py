@@ -6,6 +6,9 @@ import numpy as np
 
 from .panel import Panel
 
+#: Weights are mostly float32: a smaller difference says nothing, and is drawn as none.
+ROUNDING = 1e-7
+
 
 def _matrix(name: str, value, dtype=None) -> np.ndarray:
     if hasattr(value, "detach"):
@@ -81,6 +84,7 @@ def as_panels(
             if first.shape != second.shape:
                 raise ValueError(f"compare of shape {second.shape} does not fit {first.shape}")
         values = [second - first for first, second in zip(values, seconds, strict=True)]
+        values = [np.where(np.abs(w) < ROUNDING, 0.0, w) for w in values]
     parts = zip(
         values,
         each("mask", mask, _is_one_matrix),

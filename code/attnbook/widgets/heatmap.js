@@ -18,7 +18,7 @@ const CONTENT = [
 const TALLEST = 440; // pixels of a map below its heads, where the page sets no height
 class HeatmapView {
   constructor(model, el) {
-    Object.assign(this, buildParts(model, el));
+    Object.assign(this, buildParts(model, el, () => this.picture));
     this.palette = applyTheme(this.root);
     this.readContent();
     const stops = [

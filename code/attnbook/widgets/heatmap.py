@@ -166,7 +166,7 @@ class AttentionHeatmap(HeatmapTraits):
         """How many queries have their largest weight on a gold mark, and how many have marks.
 
         Of equal weights the first counts, as in `argmax`. In the difference view the weights
-        are the second ones.
+        are the second ones. Queries that `dim_later` fades do not count.
         """
         return shown.hits(self)
 

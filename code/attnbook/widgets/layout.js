@@ -58,9 +58,10 @@ export function cellAt(layout, x, y, queries, keys) {
 
 /**
  * Places `count` small maps of one size in `width` pixels: columns, the side of the square
- * that each fits, and the layout of its cells. book/_ext/attn_widgets.py reckons with the same.
+ * that each fits, and the layout of its cells. book/_ext/attn_heights.py reckons with the same.
  */
-export function planGrid({ width, count, queries, keys, ratio }) {
+export function planGrid({ width: room, count, queries, keys, ratio }) {
+  const width = Math.min(room, 672); // as wide as the text: the lines are the same on every desk
   const narrow = width < 480;
   const [least, gap, most] = narrow ? [66, 8, 110] : [76, 12, 110];
   const fits = Math.max(1, Math.floor((width + gap) / (least + gap)));

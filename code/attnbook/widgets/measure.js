@@ -1,8 +1,10 @@
 // What two matrices of weights, or weights and gold marks, say of each other. Pure arithmetic.
 
-/** second - first, cell by cell. */
+const ROUNDING = 1e-7; // scores are float32: a smaller difference says nothing
+
+/** second - first, cell by cell; what is no more than rounding is exactly zero. */
 export function subtract(second, first) {
-  return second.map((w, at) => w - first[at]);
+  return second.map((w, at) => (Math.abs(w - first[at]) < ROUNDING ? 0 : w - first[at]));
 }
 
 /** The first key with the largest weight of query `i`, as `argmax` gives; -1 when all are zero. */

@@ -16,8 +16,8 @@ const SKELETON = `
   <p class="ah-readout" aria-hidden="true"></p>
   <div class="ah-hidden"><p aria-live="polite"></p><table></table></div>`;
 
-/** Sets up the parts once; returns them by name. */
-export function buildParts(model, el) {
+/** Sets up the parts once; returns them by name. `picture()` is what is shown now. */
+export function buildParts(model, el, picture) {
   const root = document.createElement("div");
   root.className = "attn-heatmap";
   root.innerHTML = SKELETON;
@@ -26,7 +26,7 @@ export function buildParts(model, el) {
   const voice = new Voice(root);
   const say = (text) => voice.say(text);
   const view = { model, root, map, voice, legend: new Legend(model) };
-  const copyText = () => tensorLiteral(view.picture.weights, view.picture.queries, view.picture.keys);
+  const copyText = () => tensorLiteral(picture().weights, picture().queries, picture().keys);
   view.title = root.querySelector(".ah-title");
   view.canvas = map.querySelector("canvas");
   view.explorer = new Explorer(root, model, say);

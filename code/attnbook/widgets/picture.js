@@ -61,10 +61,11 @@ export function takePicture(model, arrays, head = model.get("head") ?? 0) {
     queryLabels: labels("query_labels"), keyLabels: labels("key_labels"),
     pinned: model.get("query") ?? null, dimLater: model.get("dim_later") ?? false,
   };
+  picture.reached = picture.dimLater && picture.pinned !== null ? picture.pinned + 1 : queries;
   const weigh = (name) => {
     const scores = part(arrays[name], queries * keys);
     const weights = maskedSoftmax(scores, picture.allowed, queries, keys, divisor);
-    const hits = picture.gold && goldHits(weights, picture.gold, queries, keys);
+    const hits = picture.gold && goldHits(weights, picture.gold, picture.reached, keys);
     return { scores, weights, hits };
   };
   const shown = weigh(view === "second" ? "compare" : "scores");

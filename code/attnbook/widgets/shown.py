@@ -70,6 +70,8 @@ def hits(widget) -> tuple[int, int]:
     marks = gold(widget)
     if marks is None:
         raise ValueError("hits need gold marks: gold")
+    if widget.dim_later and widget.query is not None:
+        marks = marks & (np.arange(len(marks)) <= widget.query)[:, None]
     view = "first" if widget.view == "first" else "second"
     w = weights(widget, widget.batch, widget.head, view)
     rows = marks.any(axis=1)

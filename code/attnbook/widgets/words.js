@@ -96,7 +96,8 @@ export function describeRow(picture, i, count) {
 export function describeHits(picture) {
   if (!picture.gold) return "";
   const { marked } = picture.hits;
-  const end = `of ${marked} ${marked === 1 ? "query" : "queries"}`;
+  const end = `of ${marked} ${marked === 1 ? "query" : "queries"}`
+    + (picture.reached < picture.queries ? " so far" : "");
   if (!picture.signed) return `argmax in gold: ${picture.hits.hits} ${end}`;
   const count = ({ name, hits }) => `${name} ${hits.hits}`;
   return `argmax in gold: ${count(picture.first)}, ${count(picture.second)} ${end}`;
