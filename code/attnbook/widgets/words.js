@@ -56,7 +56,7 @@ export function describeCell(picture, i, j) {
   if (picture.signed) {
     const { first, second } = picture;
     return `${head}${first.name} ${weightText(first.weights[at])}, `
-      + `${second.name} ${weightText(second.weights[at])} → difference ${shownText(picture, at)}`;
+      + `${second.name} ${weightText(second.weights[at])} → weight difference ${shownText(picture, at)}`;
   }
   let score = `score ${numeral(picture.scores[at])}`;
   if (picture.divisor !== 1) {
