@@ -1,11 +1,12 @@
 # `make help` lists the targets. PYTHON=... chooses the interpreter, VENV=... the environment's folder.
 .DEFAULT_GOAL := help
-.PHONY: help install book serve test notebooks check bench lint format clean
+.PHONY: help install book serve test notebooks train check bench lint format clean
 
 VENV ?= .venv
 PYTHON ?=
 PORT ?= 8000
 NB ?=
+EXP ?=
 ARGS ?=
 PY = $(VENV)/bin/python
 SITE = _build/html
@@ -29,6 +30,9 @@ test: install  ## run every test: package, notebooks (nbval), built site in a br
 
 notebooks: install  ## run the notebooks in place, then check them (NB=book/03_scoring.ipynb)
 	@$(PY) code/tools/notebooks.py $(ARGS) $(NB)
+
+train: install  ## run the experiments over many seeds and store the tables (EXP=name)
+	@$(ONE_THREAD) $(PY) code/tools/train.py $(EXP)
 
 check: install  ## check the committed notebooks without running them (NB=...)
 	@$(PY) code/tools/notebooks.py --check $(NB)

@@ -10,6 +10,8 @@ def reserved_height(traits: dict, width: int) -> int:
 
     An estimate from the saved traits; the widget then fits its map into what it was given.
     """
+    if traits.get("_anywidget_id") == "attnbook.widgets.KernelRegression":
+        return kernel_height(traits, width)
     *_, queries, keys = traits.get("_shape", (1, 8, 8))
 
     def longest(name: str) -> int:
@@ -22,7 +24,7 @@ def reserved_height(traits: dict, width: int) -> int:
     if not flat:
         cell = min(52, (width - left - 2 - max(0, label / 2 - cell / 2 + 8)) / max(keys, 1))
     gutter = 39 if flat else 32 + 0.87 * label
-    rows = control_rows(traits, width)
+    rows = control_rows(traits.get("controls", []), width, heatmap_sizes(traits, width))
     title = 29 if traits.get("title") else 0
     controls = 34 * rows + 4 if rows else 0
     heads = heads_height(traits, width)
@@ -61,17 +63,23 @@ def traits_of(model: dict) -> dict:
     return sizes | model.get("state", {})
 
 
-def control_rows(traits: dict, width: int) -> int:
-    """Lines that a widget's controls and the reset button take."""
-    controls = [name for name in traits.get("controls", []) if name != "grid"]
-    if not traits.get("controls"):
-        return 0
-    names = traits.get("compare_labels", []) if "view" in controls else []
+def kernel_height(traits: dict, width: int) -> int:
+    """The same for kernel regression: plot and weights side by side, on a phone one below."""
+    sizes = {"kernel": 195, "width": 235, "query": 235, "leave_one_out": 115}
+    rows = control_rows(traits.get("controls", []), width, sizes)
+    title = 29 if traits.get("title") else 0
+    figure, words = (320, 81) if width >= 520 else (546, 160)  # words: legend, read-out, error
+    return 4 + title + (34 * rows + 4 if rows else 0) + figure + words
+
+
+def heatmap_sizes(traits: dict, width: int) -> dict[str, int]:
+    """Widths of a heat map's controls, in their order."""
     head = max(map(len, traits.get("head_labels", [])), default=1)
-    sizes = {
+    views = sum(22 + 7 * len(name) for name in traits.get("compare_labels", []))
+    return {
         "batch": 135,
         "head": min(75 + 8 * head, width),
-        "view": min(106 + sum(22 + 7 * len(name) for name in names), width),
+        "view": min(106 + views, width),
         "lengths": 290,
         "temperature": 275,
         "causal": 75,
@@ -79,10 +87,16 @@ def control_rows(traits: dict, width: int) -> int:
         "step": 205,
         "copy": 115,
     }
+
+
+def control_rows(controls: list[str], width: int, sizes: dict[str, int]) -> int:
+    """Lines that a widget's controls, of these widths in order, and the reset button take."""
+    if not controls:
+        return 0
     rows, used = 1, 0
     for name in [*(name for name in sizes if name in controls), "reset"]:
         size = sizes.get(name, 65)
-        size = width if width < 480 and size > 270 else size
+        size = width if width < 480 and size > 200 and name not in ("view", "step") else size
         if used and used + 22 + size > width:
             rows, used = rows + 1, 0
         used += size + (22 if used else 0)

@@ -43,6 +43,8 @@ NEEDED_BY = {
     ("THEBE_JS_URL", "sphinx-thebe"): re.compile(r"(?!)"),
 }
 
+NO_SUMMARY = 'if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;'
+
 ROOT_PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -69,7 +71,7 @@ def _without(assets, *marks):
 
 def lighten_templates(app) -> None:
     """Take out of the theme's templates what they load in vain (Font Awesome: 700 kB gzip)."""
-    templates = app.builder.templates
+    templates = getattr(app.builder, "templates", None)  # builders of other formats have none
     if app.builder.format != "html" or not hasattr(templates, "loaders"):
         return
     lighter = {}
@@ -84,6 +86,8 @@ def lighten_templates(app) -> None:
 
 def choose_assets(app, pagename, templatename, context, doctree) -> None:
     """Keep a page's scripts and style sheets to those that it uses."""
+    if pagename == "search":  # a page opened as a file may fetch no summary of another
+        app.add_js_file(None, body=NO_SUMMARY, priority=450)
     body = context.get("body", "")
     drop = [mark for marks, use in NEEDED_BY.items() if not use.search(body) for mark in marks]
     for kind in ("script_files", "css_files"):

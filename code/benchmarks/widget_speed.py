@@ -53,6 +53,7 @@ CHANGES = """(repeats) => {
 def measure(browser) -> dict[str, float]:
     """Medians by name, in milliseconds."""
     import torch
+
     from attnbook.widgets import AttentionHeatmap
 
     def scores(*shape):

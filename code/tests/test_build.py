@@ -3,6 +3,7 @@
 import gzip
 import re
 import shutil
+import subprocess
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
@@ -196,7 +197,9 @@ def test_katex_only_where_there_is_a_formula(scratch):
     plain = " ".join(Page(scratch / "index.html").loads)
     for unused in ("katex", "copybutton", "togglebutton", "mystnb", "sphinx-design", "searchindex"):
         assert unused not in plain
-    assert "searchindex.js" in " ".join(Page(scratch.parent / "search.html").loads)
+    search = Page(scratch.parent / "search.html")
+    assert "searchindex.js" in " ".join(search.loads)
+    assert "SHOW_SEARCH_SUMMARY = false" in search.text and "SHOW_SEARCH" not in plain
     assert any("katex.min.css" in a for a in Page(scratch / "07_first.html").loads)
     assert any("katex.min.js" in a for a in Page(scratch / "07_first.html").loads)
 
@@ -230,3 +233,18 @@ def test_each_fault_fails_the_build(tmp_path):
     warnings = "\n".join(line for line in done.stdout.splitlines() if "WARNING" in line)
     for name in ("absent-eq", "absent.md", "absent1999", "absent_f"):
         assert name in warnings, warnings
+
+
+def test_the_printed_book_has_a_picture_for_each_widget(tmp_path):
+    """The LaTeX source, from which a PDF is set, shows the widgets' static pictures."""
+    start = "from jupyter_book.cli.main import main; main()"
+    options = ["build", str(ROOT), "--path-output", str(tmp_path), "--builder", "latex"]
+    done = subprocess.run(
+        [sys.executable, "-c", start, *options], cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+    (source,) = (tmp_path / "_build" / "latex").glob("*.tex")
+    text = source.read_text(encoding="utf-8")
+    assert re.search(r"\{\{\w+\}\.png\}\s*\\caption\{The masked softmax explorer", text)
+    for _, name in re.findall(r"includegraphics(\[[^]]*\])?\{\{(\w+)\}\.png\}", text):
+        assert (source.parent / f"{name}.png").stat().st_size > 1000

@@ -2,10 +2,11 @@
 
 import re
 
-import attnbook as ab
 import numpy as np
 import pytest
 import torch
+
+import attnbook as ab
 from attnbook.widgets import AttentionHeatmap
 
 SQUARE = np.zeros((2, 2, 3))

@@ -139,6 +139,15 @@ def path_in_source(nb):
     nb.cells[1].source = "open('/home/someone/mine.txt')"
 
 
+def address(nb):
+    nb.cells[1].outputs = [new_output("stream", text="<object object at 0x...>")]
+
+
+def warning(nb):
+    text = "<cell>:1: UserWarning: mind"
+    nb.cells[1].outputs = [new_output("stream", name="stderr", text=text)]
+
+
 def semicolon(nb):
     nb.cells[1].source = "1 + 1;\n"
 
@@ -179,6 +188,8 @@ def widget_without_state(nb):
         (path_in_traceback, "ipykernel_123"),
         (windows_path, "path of a machine"),
         (path_in_source, "/home/someone"),
+        (address, "prints '0x...'"),
+        (warning, "prints '<cell>'"),
         (semicolon, "ends with ';'"),
         (compared_gpu_cell, "not nbval-ignore-output"),
         (widget_source, "carries its source"),

@@ -15,7 +15,7 @@ import tomllib
 PACKAGE = Path(ab.__file__).parent
 # the rooms in their order; a room imports only from rooms above it
 ROOMS = [
-    {"_checks", "peers", "source"},  # import nothing of ours
+    {"_checks", "stored", "peers", "source"},  # import nothing of ours
     {"masks"},
     {"normalize"},
     {"scores"},

@@ -6,10 +6,11 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 import torch
-from attnbook import plots
-from attnbook.widgets import bundle
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
+
+from attnbook import plots
+from attnbook.widgets import bundle
 
 
 def image(figure):

@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 import torch
+
 from attnbook.widgets import STUB_ESM, AttentionHeatmap, bundle, stub_state
 
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
@@ -119,7 +120,10 @@ def test_the_bundle_carries_view_text_and_picture():
 
 def test_the_name_in_saved_state_is_stable():
     assert AttentionHeatmap(SQUARE)._anywidget_id == "attnbook.widgets.AttentionHeatmap"
-    assert list(bundle.WIDGETS) == ["attnbook.widgets.AttentionHeatmap"]
+    assert list(bundle.WIDGETS) == [
+        "attnbook.widgets.AttentionHeatmap",
+        "attnbook.widgets.KernelRegression",
+    ]
 
 
 def test_stub_state_drops_the_code_and_nothing_else():
@@ -139,8 +143,9 @@ def test_stub_state_drops_the_code_and_nothing_else():
     assert stub_state(stubbed) == stubbed
 
 
-def test_joined_modules_declare_each_name_once():
-    source = bundle.sources("attnbook.widgets.AttentionHeatmap")["esm"]
+@pytest.mark.parametrize("widget", bundle.WIDGETS)
+def test_joined_modules_declare_each_name_once(widget):
+    source = bundle.sources(widget)["esm"]
     names = re.findall(r"^(?:async )?(?:function|const|let|class) (\w+)", source, re.MULTILINE)
     assert len(names) > 20 and len(names) == len(set(names))
     assert not re.search(r"^import ", source, re.MULTILINE)

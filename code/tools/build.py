@@ -40,7 +40,7 @@ def main() -> int:
     print("Building the book", flush=True)
     done = build(out)
     folder = out / "_build"
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / "build.log").write_text(done.stdout, encoding="utf-8")
     if done.returncode:
         loud = [line for line in done.stdout.splitlines() if "WARNING" in line or "ERROR" in line]

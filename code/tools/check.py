@@ -7,7 +7,9 @@ import json
 import re
 
 from clean import (
+    ADDRESS,
     CELL_KEYS,
+    CELL_PATH,
     GATED,
     KERNELSPEC,
     NOTEBOOK_KEYS,
@@ -113,6 +115,20 @@ def no_semicolons(nb):
             yield f"code cell {number} ends with ';'"
 
 
+def repeatable(nb):
+    """A compared output holds nothing that the runner had to blot out: an address, a warning."""
+    for number, cell in enumerate(code_cells(nb), start=1):
+        if "nbval-ignore-output" in tags(cell) or tags(cell) & GATED:
+            continue
+        text = "\n".join(
+            joined(output.get("text", "")) + joined(output.get("data", {}).get("text/plain", ""))
+            for output in cell.outputs
+        )
+        for blot in (ADDRESS, CELL_PATH):
+            if blot in text:
+                yield f"code cell {number} prints '{blot}', which no other run repeats"
+
+
 def gated_cells(nb):
     """A gpu cell's output is never compared."""
     for number, cell in enumerate(code_cells(nb), start=1):
@@ -142,6 +158,7 @@ CHECKS = (
     clean_metadata,
     no_machine,
     no_semicolons,
+    repeatable,
     gated_cells,
     stubbed_widgets,
 )

@@ -164,14 +164,14 @@ def as_lengths(lengths, batches: int, keys: int) -> list[int]:
 
 
 def as_controls(
-    controls: Sequence[str], known: tuple[str, ...], given: dict[str, object]
+    controls: Sequence[str], known: tuple[str, ...], given: dict[str, object] | None = None
 ) -> list[str]:
     """The names of the controls to show; those in `given` need their argument to be true."""
     names = [controls] if isinstance(controls, str) else list(controls)
     for name in names:
         if name not in known:
             raise ValueError(f"controls must be any of {', '.join(known)}; got {name!r}")
-        if not given.get(name, True):
+        if not (given or {}).get(name, True):
             raise ValueError(f"{NEEDS[name]} when controls hold {name!r}")
     return names
 

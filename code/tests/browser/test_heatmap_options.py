@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+
 from attnbook import plots
 from attnbook.widgets import AttentionHeatmap
 
@@ -302,7 +303,9 @@ def test_the_line_gives_both_weights_and_their_difference(show):
     widget = AttentionHeatmap(first, compare=second, view="difference")
     page = show(widget).page
     page.locator(".ah-map canvas").focus()
-    assert live(page) == ("query “0” → key “0”: first 0.500, second 0.250 → weight difference −0.250")
+    assert live(page) == (
+        "query “0” → key “0”: first 0.500, second 0.250 → weight difference −0.250"
+    )
     page.keyboard.press("ArrowRight")
     assert live(page).endswith("first 0.500, second 0.750 → weight difference +0.250")
 

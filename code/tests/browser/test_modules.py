@@ -6,9 +6,10 @@ import math
 import numpy as np
 import pytest
 import torch
-from attnbook.widgets import bundle
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+from attnbook.widgets import bundle
 
 RELAXED = settings(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
