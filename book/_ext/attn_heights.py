@@ -15,14 +15,18 @@ def reserved_height(traits: dict, width: int) -> int:
     *_, queries, keys = traits.get("_shape", (1, 8, 8))
 
     def longest(name: str) -> int:
-        return max((len(text) for row in traits.get(name, []) for text in row), default=1)
+        return max(
+            (len(text) for row in traits.get(name, []) for text in row), default=1
+        )
 
     left = max(52, min(7.2 * longest("query_labels") + 10, 0.3 * width, 150))
     label = min(7.2 * longest("key_labels"), 96)
     cell = min(52, (width - left - 2) / max(keys, 1))
     flat = label + 6 <= cell
     if not flat:
-        cell = min(52, (width - left - 2 - max(0, label / 2 - cell / 2 + 8)) / max(keys, 1))
+        cell = min(
+            52, (width - left - 2 - max(0, label / 2 - cell / 2 + 8)) / max(keys, 1)
+        )
     gutter = 39 if flat else 32 + 0.87 * label
     rows = control_rows(traits.get("controls", []), width, heatmap_sizes(traits, width))
     title = 29 if traits.get("title") else 0
@@ -48,7 +52,11 @@ def heads_height(traits: dict, width: int) -> int:
 
 def legend_height(traits: dict, width: int) -> int:
     """Pixels of the legend: more lines for a second scale and for gold marks."""
-    narrow, compared, gold = width < 480, traits.get("_compare", 0), traits.get("_gold", 0)
+    narrow, compared, gold = (
+        width < 480,
+        traits.get("_compare", 0),
+        traits.get("_gold", 0),
+    )
     lines = 1
     if narrow and compared:
         lines = 4 if gold else 3
@@ -59,7 +67,9 @@ def legend_height(traits: dict, width: int) -> int:
 
 def traits_of(model: dict) -> dict:
     """The traits of a saved model; of binary ones, which stand beside it, only the size."""
-    sizes = {buffer["path"][-1]: len(buffer["data"]) for buffer in model.get("buffers", [])}
+    sizes = {
+        buffer["path"][-1]: len(buffer["data"]) for buffer in model.get("buffers", [])
+    }
     return sizes | model.get("state", {})
 
 
@@ -68,7 +78,9 @@ def kernel_height(traits: dict, width: int) -> int:
     sizes = {"kernel": 195, "width": 235, "query": 235, "leave_one_out": 115}
     rows = control_rows(traits.get("controls", []), width, sizes)
     title = 29 if traits.get("title") else 0
-    figure, words = (320, 81) if width >= 520 else (546, 160)  # words: legend, read-out, error
+    figure, words = (
+        (320, 81) if width >= 520 else (546, 160)
+    )  # words: legend, read-out, error
     return 4 + title + (34 * rows + 4 if rows else 0) + figure + words
 
 
@@ -96,7 +108,11 @@ def control_rows(controls: list[str], width: int, sizes: dict[str, int]) -> int:
     rows, used = 1, 0
     for name in [*(name for name in sizes if name in controls), "reset"]:
         size = sizes.get(name, 65)
-        size = width if width < 480 and size > 200 and name not in ("view", "step") else size
+        size = (
+            width
+            if width < 480 and size > 200 and name not in ("view", "step")
+            else size
+        )
         if used and used + 22 + size > width:
             rows, used = rows + 1, 0
         used += size + (22 if used else 0)

@@ -88,7 +88,9 @@ class KeepPicture(SphinxPostTransform):
             parts = {part["mime_type"]: part for part in bundle.children}
             if VIEW not in parts or "image/png" not in parts:
                 continue
-            states = saved_states(self.env, self.env.docname) if states is None else states
+            states = (
+                saved_states(self.env, self.env.docname) if states is None else states
+            )
             picture = next(parts["image/png"].findall(nodes.image))
             raw = parts[VIEW].children[0].astext()
             view = json.loads(raw[raw.index(">") + 1 : raw.rindex("<")])
@@ -100,12 +102,19 @@ class KeepPicture(SphinxPostTransform):
 def box(picture: nodes.image, view: dict, traits: dict, states: dict | None = None):
     """The node of a widget's box; `states` go along where the page does not hold them yet."""
     node = widget_picture("", **picture.attributes)
-    node["classes"] = [*node["classes"], "no-scaled-link"]  # else Sphinx puts it inside a link
+    node["classes"] = [
+        *node["classes"],
+        "no-scaled-link",
+    ]  # else Sphinx puts it inside a link
     node["alt"] = picture.get("alt") or traits.get("alt", "")
     node["view"], node["states"] = view, states
-    node["wide"], node["narrow"] = (reserved_height(traits, width) for width in (WIDE, NARROW))
+    node["wide"], node["narrow"] = (
+        reserved_height(traits, width) for width in (WIDE, NARROW)
+    )
     if not node["alt"]:
-        logger.warning("a widget has no alternative text: set mystnb.image.alt", location=picture)
+        logger.warning(
+            "a widget has no alternative text: set mystnb.image.alt", location=picture
+        )
     return node
 
 
@@ -176,8 +185,15 @@ class LiveWidget(SphinxDirective):
                         raise ValueError("the notebook did not save the widget's state")
                     picture = self.store(data["image/png"])
                     picture.attributes.update(output["metadata"].get("image/png", {}))
-                    return picture, data[VIEW], states, settings.get("image", {}).get("alt")
-            raise ValueError(f"the cell of the figure {name!r} shows no widget with a picture")
+                    return (
+                        picture,
+                        data[VIEW],
+                        states,
+                        settings.get("image", {}).get("alt"),
+                    )
+            raise ValueError(
+                f"the cell of the figure {name!r} shows no widget with a picture"
+            )
         raise ValueError(f"no cell has the figure name {name!r}")
 
     def store(self, png: str | list[str]) -> nodes.image:
@@ -187,7 +203,9 @@ class LiveWidget(SphinxDirective):
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{hashlib.sha256(content).hexdigest()}.png"
         path.write_bytes(content)
-        return nodes.image(uri="/" + Path(os.path.relpath(path, self.env.srcdir)).as_posix())
+        return nodes.image(
+            uri="/" + Path(os.path.relpath(path, self.env.srcdir)).as_posix()
+        )
 
 
 class PlaceLiveWidget(SphinxPostTransform):
@@ -212,7 +230,9 @@ def write_assets(app: Sphinx) -> None:
         return
     static = Path(app.outdir) / "_static"
     static.mkdir(parents=True, exist_ok=True)
-    (static / "attn-widgets.js").write_text(load_bundle().registry_script(), encoding="utf-8")
+    (static / "attn-widgets.js").write_text(
+        load_bundle().registry_script(), encoding="utf-8"
+    )
 
 
 def add_assets(app: Sphinx, pagename, templatename, context, doctree) -> None:

@@ -133,7 +133,8 @@ def test_no_page_scrolls_sideways_on_a_phone(visit, server, site, pages):
 
 
 # A formula is cut when it is wider than its box and the box does not scroll.
-CUT_FORMULAS = """() => [...document.querySelectorAll("div.math > span:not(.eqno)")].filter((box) => {
+CUT_FORMULAS = """() => [...document.querySelectorAll("div.math > span:not(.eqno)")]
+  .filter((box) => {
   const outer = box.parentElement.getBoundingClientRect();
   const { left, right } = box.getBoundingClientRect();
   const scrolls = getComputedStyle(box).overflowX === "auto";
