@@ -19,7 +19,9 @@ os.environ.update(KERNEL_ENV)
 
 def pytest_collection_modifyitems(config, items):
     if not getattr(config.option, "nbval_kernel_name", None):
-        config.option.nbval_current_env = True  # not a kernelspec that the user has installed
+        config.option.nbval_current_env = (
+            True  # not a kernelspec that the user has installed
+        )
     for item in items:
         cell = getattr(item, "cell", None)  # only nbval's items have one
         reason = cell is not None and why_skipped(cell.metadata.get("tags", []))

@@ -14,6 +14,7 @@ import json
 import os
 from pathlib import Path
 
+from attn_heights import reserved_height, traits_of
 from attn_pictures import image_tag, sized_picture
 from docutils import nodes
 from docutils.parsers.rst import directives
@@ -43,58 +44,6 @@ def load_bundle():
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
-
-
-def reserved_height(traits: dict, width: int) -> int:
-    """Pixels to keep free for a widget in a column of `width` pixels.
-
-    An estimate from the saved traits; the widget then fits its map into what it was given.
-    """
-    if traits.get("_anywidget_id") == "attnbook.widgets.KernelRegression":
-        return kernel_height(traits, width)
-    _, queries, keys = traits.get("_shape", (1, 8, 8))
-
-    def longest(name: str) -> int:
-        return max((len(text) for row in traits.get(name, []) for text in row), default=1)
-
-    left = max(52, min(7.2 * longest("query_labels") + 10, 0.3 * width, 150))
-    label = min(7.2 * longest("key_labels"), 96)
-    cell = min(52, (width - left - 2) / max(keys, 1))
-    flat = label + 6 <= cell
-    if not flat:
-        cell = min(52, (width - left - 2 - max(0, label / 2 - cell / 2 + 8)) / max(keys, 1))
-    gutter = 39 if flat else 32 + 0.87 * label
-    rows = control_rows(traits.get("controls", []), width)
-    title = 29 if traits.get("title") else 0
-    controls = 34 * rows + 4 if rows else 0
-    legend, readout = 30, 48 if width > 480 else 68
-    return round(4 + title + controls + gutter + cell * queries + 2 + legend + readout)
-
-
-def kernel_height(traits: dict, width: int) -> int:
-    """The same for kernel regression: plot and weights side by side, on a phone one below."""
-    sizes = {"kernel": 195, "width": 235, "query": 235, "leave_one_out": 115}
-    rows = control_rows(traits.get("controls", []), width, sizes)
-    title = 29 if traits.get("title") else 0
-    figure, words = (320, 81) if width >= 520 else (546, 160)  # words: legend, read-out, error
-    return 4 + title + (34 * rows + 4 if rows else 0) + figure + words
-
-
-HEATMAP = {"batch": 135, "lengths": 290, "temperature": 275, "causal": 75, "scale": 125}
-
-
-def control_rows(controls: list[str], width: int, sizes: dict[str, int] = HEATMAP) -> int:
-    """Lines that a widget's controls, of these widths in order, and the reset button take."""
-    if not controls:
-        return 0
-    rows, used = 1, 0
-    for name in [*(name for name in sizes if name in controls), "reset"]:
-        size = sizes.get(name, 65)
-        size = width if width < 480 and size > 200 else size
-        if used and used + 22 + size > width:
-            rows, used = rows + 1, 0
-        used += size + (22 if used else 0)
-    return rows
 
 
 def closure(states: dict, model_id: str) -> dict:
@@ -139,11 +88,13 @@ class KeepPicture(SphinxPostTransform):
             parts = {part["mime_type"]: part for part in bundle.children}
             if VIEW not in parts or "image/png" not in parts:
                 continue
-            states = saved_states(self.env, self.env.docname) if states is None else states
+            states = (
+                saved_states(self.env, self.env.docname) if states is None else states
+            )
             picture = next(parts["image/png"].findall(nodes.image))
             raw = parts[VIEW].children[0].astext()
             view = json.loads(raw[raw.index(">") + 1 : raw.rindex("<")])
-            traits = states.get(view["model_id"], {}).get("state", {})
+            traits = traits_of(states.get(view["model_id"], {}))
             parts[VIEW].children = []
             parts[VIEW] += box(picture, view, traits)
 
@@ -151,12 +102,19 @@ class KeepPicture(SphinxPostTransform):
 def box(picture: nodes.image, view: dict, traits: dict, states: dict | None = None):
     """The node of a widget's box; `states` go along where the page does not hold them yet."""
     node = widget_picture("", **picture.attributes)
-    node["classes"] = [*node["classes"], "no-scaled-link"]  # else Sphinx puts it inside a link
+    node["classes"] = [
+        *node["classes"],
+        "no-scaled-link",
+    ]  # else Sphinx puts it inside a link
     node["alt"] = picture.get("alt") or traits.get("alt", "")
     node["view"], node["states"] = view, states
-    node["wide"], node["narrow"] = (reserved_height(traits, width) for width in (WIDE, NARROW))
+    node["wide"], node["narrow"] = (
+        reserved_height(traits, width) for width in (WIDE, NARROW)
+    )
     if not node["alt"]:
-        logger.warning("a widget has no alternative text: set mystnb.image.alt", location=picture)
+        logger.warning(
+            "a widget has no alternative text: set mystnb.image.alt", location=picture
+        )
     return node
 
 
@@ -227,8 +185,15 @@ class LiveWidget(SphinxDirective):
                         raise ValueError("the notebook did not save the widget's state")
                     picture = self.store(data["image/png"])
                     picture.attributes.update(output["metadata"].get("image/png", {}))
-                    return picture, data[VIEW], states, settings.get("image", {}).get("alt")
-            raise ValueError(f"the cell of the figure {name!r} shows no widget with a picture")
+                    return (
+                        picture,
+                        data[VIEW],
+                        states,
+                        settings.get("image", {}).get("alt"),
+                    )
+            raise ValueError(
+                f"the cell of the figure {name!r} shows no widget with a picture"
+            )
         raise ValueError(f"no cell has the figure name {name!r}")
 
     def store(self, png: str | list[str]) -> nodes.image:
@@ -238,7 +203,9 @@ class LiveWidget(SphinxDirective):
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{hashlib.sha256(content).hexdigest()}.png"
         path.write_bytes(content)
-        return nodes.image(uri="/" + Path(os.path.relpath(path, self.env.srcdir)).as_posix())
+        return nodes.image(
+            uri="/" + Path(os.path.relpath(path, self.env.srcdir)).as_posix()
+        )
 
 
 class PlaceLiveWidget(SphinxPostTransform):
@@ -252,7 +219,7 @@ class PlaceLiveWidget(SphinxPostTransform):
                 continue
             picture = holder.children[0]
             if self.app.builder.format == "html":
-                traits = holder["states"][holder["view"]["model_id"]]["state"]
+                traits = traits_of(holder["states"][holder["view"]["model_id"]])
                 picture = box(picture, holder["view"], traits, holder["states"])
             holder.replace_self(picture)
 
@@ -263,7 +230,9 @@ def write_assets(app: Sphinx) -> None:
         return
     static = Path(app.outdir) / "_static"
     static.mkdir(parents=True, exist_ok=True)
-    (static / "attn-widgets.js").write_text(load_bundle().registry_script(), encoding="utf-8")
+    (static / "attn-widgets.js").write_text(
+        load_bundle().registry_script(), encoding="utf-8"
+    )
 
 
 def add_assets(app: Sphinx, pagename, templatename, context, doctree) -> None:

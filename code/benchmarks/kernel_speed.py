@@ -35,6 +35,7 @@ CHANGES = """([which, repeats]) => {
 def measure(browser) -> dict[str, float]:
     """Medians by name, in milliseconds."""
     import torch
+
     from attnbook.widgets import KernelRegression
 
     generator = torch.Generator().manual_seed(0)

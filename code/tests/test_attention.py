@@ -5,7 +5,6 @@ import shutil
 from functools import partial
 from unittest import mock
 
-import attnbook as ab
 import pytest
 import torch
 from attnbook_testing import references
@@ -13,6 +12,8 @@ from attnbook_testing.strategies import DTYPES, cases, masks_for, tolerance
 from hypothesis import given
 from torch.func import vmap
 from torch.nn import functional as F
+
+import attnbook as ab
 
 D, HIDDEN = 4, 6
 PATHS = {"plain": True, "fused": False}  # need_weights

@@ -8,6 +8,7 @@ import re
 import numpy as np
 import pytest
 import torch
+
 from attnbook import plots
 from attnbook.widgets import STUB_ESM, KernelRegression, bundle, stub_state
 from attnbook.widgets.kernel import KERNELS

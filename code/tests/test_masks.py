@@ -1,11 +1,12 @@
 """Masks against loops that spell out each definition."""
 
-import attnbook as ab
 import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+
+import attnbook as ab
 
 INTEGERS = [torch.int8, torch.int16, torch.int32, torch.int64]
 INTEGERS += [torch.uint8, torch.uint16, torch.uint32, torch.uint64]

@@ -2,7 +2,6 @@
 
 from functools import partial
 
-import attnbook as ab
 import pytest
 import torch
 from attnbook_testing import references
@@ -10,6 +9,8 @@ from attnbook_testing.strategies import DTYPES, JUNK, cases, masks_for, toleranc
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from torch.func import vmap
+
+import attnbook as ab
 
 
 def gumbel(scores, mask=None, *, seed=0, **options):

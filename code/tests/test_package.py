@@ -8,9 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import attnbook as ab
 import pytest
 import tomllib
+
+import attnbook as ab
 
 PACKAGE = Path(ab.__file__).parent
 # the rooms in their order; a room imports only from rooms above it

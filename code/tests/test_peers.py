@@ -2,11 +2,12 @@
 
 import sys
 
-import attnbook as ab
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+
+import attnbook as ab
 
 
 @pytest.fixture(scope="module")

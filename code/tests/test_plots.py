@@ -6,10 +6,11 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 import torch
-from attnbook import plots
-from attnbook.widgets import bundle
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
+
+from attnbook import plots
+from attnbook.widgets import bundle
 
 
 def image(figure):
@@ -92,7 +93,20 @@ def test_the_widget_has_the_same_ramp():
     css = bundle.sources("attnbook.widgets.AttentionHeatmap")["css"]
     ramp = re.search(r"--ah-ramp: ([^;]*);", css)[1].split()
     assert tuple(ramp) == plots.RAMP
-    for name, colour in (("ink", plots.INK), ("hatch", plots.HATCH), ("grid", plots.GRID)):
+    for name, ramp in (("more", plots.MORE), ("less", plots.LESS)):
+        assert tuple(re.search(rf"--ah-{name}: ([^;]*);", css)[1].split()) == ramp
+    for less, more, bar in zip(
+        *(re.findall(rf"--ah-{name}: ([^;]*);", css) for name in ("less", "more", "both-bar")),
+        strict=True,
+    ):
+        stops = re.findall(r"#[0-9a-f]{6}", bar)
+        assert [c for c in stops if c != "#ffffff"] == [*less.split()[::-1], *more.split()]
+    for name, colour in (
+        ("ink", plots.INK),
+        ("hatch", plots.HATCH),
+        ("grid", plots.GRID),
+        ("gold", plots.GOLD),
+    ):
         assert re.search(rf"--ah-{name}: ([^;]*);", css)[1] == colour
     for ramp, bar in zip(
         re.findall(r"--ah-ramp: ([^;]*);", css),
@@ -100,6 +114,102 @@ def test_the_widget_has_the_same_ramp():
         strict=True,
     ):
         assert ramp.split() == bar.split(", ")
+
+
+CVD = {  # Machado, Oliveira and Fernandes 2009, severity 1, on linear RGB
+    "protan": [[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]],
+    "deutan": [[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]],
+    "tritan": [[1.256, -0.077, -0.179], [-0.078, 0.931, 0.148], [0.005, 0.691, 0.304]],
+}
+
+
+def lab(colours, matrix=None) -> np.ndarray:
+    """CIELAB of RGB colours (n, 3), as seen by a colour vision that mixes them by `matrix`."""
+    rgb = np.array([to_rgb(colour) for colour in colours])
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    if matrix is not None:
+        linear = np.clip(linear @ np.array(matrix).T, 0, 1)
+    to_xyz = np.array(
+        [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+    )
+    xyz = linear @ to_xyz.T / [0.9505, 1.0, 1.089]
+    f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+    return np.stack([116 * f[:, 1] - 16, 500 * (f[:, 0] - f[:, 1]), 200 * (f[:, 1] - f[:, 2])], 1)
+
+
+@pytest.mark.parametrize("vision", [None, *CVD])
+def test_less_and_more_differ_to_every_eye(vision):
+    cmap, size = plots.difference_colormap(), np.linspace(0.25, 1, 20)
+    less, more = (lab(cmap(0.5 + side * size / 2), CVD.get(vision)) for side in (-1, 1))
+    assert np.linalg.norm(less - more, axis=1).min() > 30
+    assert np.abs(less[:, 0] - more[:, 0]).max() < 14, "the same size looks as dark"
+    css = bundle.sources("attnbook.widgets.AttentionHeatmap")["css"]
+    ramps = (re.findall(rf"--ah-{name}: ([^;]*);", css) for name in ("less", "more"))
+    for low, high in zip(*ramps, strict=True):  # light and dark, from 0.4 of the scale on
+        low, high = (lab(colours.split()[2:], CVD.get(vision)) for colours in (low, high))
+        assert np.linalg.norm(low - high, axis=1).min() > 30
+
+
+def test_red_and_green_would_not_do():
+    red, green = ["#d6604d"], ["#5aae61"]
+    assert np.linalg.norm(lab(red) - lab(green)) > 80
+    assert np.linalg.norm(lab(red, CVD["deutan"]) - lab(green, CVD["deutan"])) < 15
+
+
+def test_differences_darken_evenly_from_the_middle():
+    for side in (-1, 1):
+        light = lab(plots.difference_colormap()(0.5 + side * np.linspace(0.01, 0.5, 50)))[:, 0]
+        steps = -np.diff(light)
+        assert (steps > 0.4).all() and steps.max() < 3 * steps.min()
+
+
+def test_a_difference_is_more_less_or_none():
+    first = np.array([[0.5, 0.5, 0.0, 0.0], [0.2, 0.3, 0.5, 0.0]])
+    second = np.array([[0.5, 0.0, 0.5, 0.0], [0.2, 0.5, 0.3, 0.0]])
+    mask = np.array([[True, True, True, False]])
+    figure = plots.heatmap(first, mask, compare=second, annotate=False)
+    assert (image(figure).norm.vmin, image(figure).norm.vmax) == (-0.5, 0.5)
+    assert (colours(figure, 0, 0) == 1).all(), "no change is blank"
+    assert np.allclose(colours(figure, 0, 1), to_rgb(plots.LESS[-1]), atol=0.02)
+    assert np.allclose(colours(figure, 0, 2), to_rgb(plots.MORE[-1]), atol=0.02)
+    assert len(np.unique(colours(figure, 0, 3).round(1), axis=0)) > 1, "masked stays hatched"
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["masked", "no change"]
+
+
+def test_the_stored_scale_of_differences_is_true():
+    """Few colours are stored; none may stray far (median cut turned a violet grey)."""
+    from io import BytesIO
+
+    from PIL import Image
+
+    rng = np.random.default_rng(0)
+    first, second = (rng.dirichlet(np.full(8, 0.4), 8) for _ in range(2))
+    figure = plots.heatmap(first, compare=second)
+    stored, kept = BytesIO(), plots.figure_png(figure)[0]
+    figure.savefig(stored, format="png", dpi=144, bbox_inches=None)
+    drawn, kept = (
+        np.asarray(Image.open(f).convert("RGB")).astype(int) for f in (stored, BytesIO(kept))
+    )
+    assert np.percentile(np.abs(drawn - kept).max(axis=-1), 99.9) < 20
+
+
+def test_gold_is_outlined():
+    gold = np.array([[True, False]])
+    figure = plots.heatmap(np.array([[0.99, 0.01]]), gold=gold, annotate=False)
+    edges = [patch.get_edgecolor() for patch in figure.axes[0].patches]
+    assert to_rgb(plots.GOLD) in [edge[:3] for edge in edges] and len(edges) == 2
+    assert "gold" in [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+def test_heads_stand_in_lines_on_one_scale():
+    weights = torch.softmax(torch.randn(6, 3, 4), dim=-1)
+    figure = plots.heatmap(weights, title=list("abcdef"), columns=4, suptitle="heads")
+    panels = [axes for axes in figure.axes if axes.images]
+    assert len(panels) == 6 and {axes.images[0].norm.vmax for axes in panels} == {1.0}
+    assert [bool(axes.get_ylabel()) for axes in panels] == [True, *[False] * 3, True, False]
+    assert [bool(axes.get_xlabel()) for axes in panels] == [*[True] * 4, False, False]
+    assert figure.get_suptitle() == "heads"
 
 
 def test_png_is_small_and_the_same_each_time():
@@ -135,6 +245,11 @@ def test_drawing_leaves_the_settings_alone():
         (np.eye(2), {"query_labels": ["a"]}, "query_labels must hold 2"),
         (np.eye(2), {"key_labels": "abc"}, "key_labels must hold 2"),
         ([np.eye(2)] * 2, {"title": ["a"]}, "title must hold one entry"),
+        (np.eye(2), {"gold": np.eye(2)}, "gold must be boolean of shape (2, 2)"),
+        (np.eye(2), {"gold": np.zeros((1, 2), dtype=bool)}, "gold must be boolean of shape (2, 2)"),
+        (np.eye(2), {"compare": np.eye(3)}, "compare of shape (3, 3) does not fit (2, 2)"),
+        (np.eye(2), {"compare": -np.eye(2)}, "scores are not weights"),
+        ([np.eye(2)] * 2, {"compare": [np.eye(2)]}, "compare must hold one entry"),
     ],
 )
 def test_bad_input_is_named(weights, options, words):

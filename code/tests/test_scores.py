@@ -5,13 +5,14 @@ import math
 from functools import partial
 from itertools import product
 
-import attnbook as ab
 import pytest
 import torch
 from attnbook_testing.strategies import DTYPES, cases, tolerance
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
+
+import attnbook as ab
 
 
 def pairwise(rule, queries, keys):

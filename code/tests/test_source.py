@@ -4,9 +4,10 @@ import ast
 import inspect
 import textwrap
 
-import attnbook as ab
 import pytest
 import torch
+
+import attnbook as ab
 
 PUBLIC = [ab.masked_softmax, ab.attention, ab.AdditiveScore, ab.length_mask, ab.scaled_dot]
 

@@ -148,15 +148,31 @@ def _stable_models(nb, name):
     if not kept:
         return nb
     shown = json.dumps([c.get("outputs", []) for c in nb.cells])
-    names = {}
-    for match in MODEL_ID.finditer(shown + json.dumps(kept["state"])):
-        if match[0] in kept["state"] and match[0] not in names:
-            names[match[0]] = hashlib.md5(f"{name}-{len(names)}".encode()).hexdigest()
+    order = _order(MODEL_ID.findall(shown), kept["state"])
+    names = {old: hashlib.md5(f"{name}-{n}".encode()).hexdigest() for n, old in enumerate(order)}
     text = MODEL_ID.sub(lambda m: names.get(m[0], m[0]), nbformat.writes(nb))
     nb = nbformat.reads(text, as_version=4)
     kept = nb.metadata.widgets[WIDGET_STATE]
     kept["state"] = _stubbed(dict(sorted(kept["state"].items())))
     return nb
+
+
+def _order(shown, models) -> list[str]:
+    """Models by first use: the shown ones, each before what it refers to, then the others.
+
+    Those that nothing shows come by their content, so that the order does not rest on ids.
+    """
+
+    def content(model):
+        return MODEL_ID.sub("", json.dumps(models[model], sort_keys=True))
+
+    order, waiting = [], [*shown, *sorted(models, key=content)]
+    while waiting:
+        model = waiting.pop(0)
+        if model in models and model not in order:
+            order.append(model)
+            waiting[:0] = MODEL_ID.findall(json.dumps(models[model], sort_keys=True))
+    return order
 
 
 def _stubbed(state):

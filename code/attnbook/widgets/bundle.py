@@ -11,57 +11,55 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 
-#: Every widget class by its `_anywidget_id`: its modules, those that others import first.
-WIDGETS: dict[str, list[str]] = {
-    "attnbook.widgets.AttentionHeatmap": [
-        "softmax.js",
-        "draw.js",
-        "controls.js",
-        "picture.js",
-        "theme.js",
-        "words.js",
-        "heatmap.js",
-    ],
-    "attnbook.widgets.KernelRegression": [
-        "softmax.js",
-        "draw.js",
-        "controls.js",
-        "theme.js",
-        "words.js",
-        "kernel_fit.js",
-        "kernel_map.js",
-        "kernel_plot.js",
-        "kernel_words.js",
-        "kernel_controls.js",
-        "kernel.js",
-    ],
+#: Every widget class by its `_anywidget_id`: its entry module, beside which its style sheet stands.
+WIDGETS: dict[str, str] = {
+    "attnbook.widgets.AttentionHeatmap": "heatmap.js",
+    "attnbook.widgets.KernelRegression": "kernel.js",
 }
 
-#: Style sheets that a widget class takes over, before the one named after its last module.
+#: Style sheets that a widget class takes over from others, before its own.
 STYLES: dict[str, list[str]] = {"attnbook.widgets.KernelRegression": ["heatmap.css"]}
 
-_IMPORT = re.compile(r'^import \{[^}]*\} from "\./[\w]+\.js";\n', re.MULTILINE)
+_IMPORT = re.compile(r'^import \{[^}]*\} from "\./(\w+\.js)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?!default\b)", re.MULTILINE)
 
 
-def join(names: list[str]) -> str:
-    """One ES module from several that stand beside this file.
+def _read(name: str) -> str:
+    return (HERE / name).read_text(encoding="utf-8")
 
-    Imports between them are dropped and so are their exports, save for the last `export
-    default`: the names then meet in one scope, so no two modules may declare the same one.
+
+def modules(entry: str) -> list[str]:
+    """`entry` and the modules that it imports, directly or not; each after what it imports."""
+    found: list[str] = []
+
+    def visit(name: str, above: tuple[str, ...]) -> None:
+        if name in above:
+            raise ValueError(f"modules import each other: {' > '.join([*above, name])}")
+        if name in found:
+            return
+        for other in _IMPORT.findall(_read(name)):
+            visit(other, (*above, name))
+        found.append(name)
+
+    visit(entry, ())
+    return found
+
+
+def join(entry: str) -> str:
+    """One ES module from `entry` and all that it imports; only `entry` exports.
+
+    The names then meet in one scope, so no two modules may declare the same one.
     """
-    texts = [(HERE / name).read_text(encoding="utf-8") for name in names]
-    return "\n".join(_EXPORT.sub("", _IMPORT.sub("", text)) for text in texts)
+    *others, last = modules(entry)
+    texts = [_EXPORT.sub("", _IMPORT.sub("", _read(name))) for name in others]
+    return "\n".join([*texts, _IMPORT.sub("", _read(last))])
 
 
 def sources(widget: str) -> dict[str, str]:
     """The ES module and style sheet of the widget class with this `_anywidget_id`."""
-    own = Path(WIDGETS[widget][-1]).with_suffix(".css").name
-    styles = [*STYLES.get(widget, []), own]
-    return {
-        "esm": join(WIDGETS[widget]),
-        "css": "\n".join((HERE / name).read_text(encoding="utf-8") for name in styles),
-    }
+    entry = WIDGETS[widget]
+    styles = [*STYLES.get(widget, []), Path(entry).with_suffix(".css").name]
+    return {"esm": join(entry), "css": "\n".join(map(_read, styles))}
 
 
 def registry_script() -> str:

@@ -1,96 +1,98 @@
-// The controls above the map: native inputs with labels, bound to the model's traits.
+// The controls above the map, bound to the model's traits.
+import { makeCopier } from "./copy.js";
+import { button, checkbox, element, segments, select, slider } from "./inputs.js";
+import { readShape } from "./picture.js";
 
-export function element(tag, attributes = {}, ...children) {
-  const node = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  node.append(...children);
-  return node;
-}
+const ORDER = [
+  "batch", "head", "view", "lengths", "temperature", "causal", "scale", "step", "copy",
+];
+const MOVED = ["lengths", "causal", "temperature", "scaled", "batch", "head", "view", "query"];
 
-export function slider(text, attributes, room, format, onInput) {
-  const input = element("input", { type: "range", ...attributes });
-  const output = element("output", { class: "ah-value", style: `min-width: ${room}ch` });
-  const label = element("label", { class: "ah-control ah-slider" },
-    element("span", {}, text), input, output);
-  const show = (value, shown) => {
-    input.value = value;
-    output.textContent = format(shown);
-    input.setAttribute("aria-valuetext", format(shown));
-  };
-  input.addEventListener("input", () => onInput(Number(input.value)));
-  return { label, show };
-}
-
-export function checkbox(text, onChange) {
-  const input = element("input", { type: "checkbox" });
-  const label = element("label", { class: "ah-control ah-check" }, input, element("span", {}, text));
-  input.addEventListener("change", () => onChange(input.checked));
-  return { label, show: (value) => { input.checked = value; } };
-}
+/** Makers by name. Each returns its node as `label` and, if it shows a trait, `refresh`. */
+const makers = {
+  batch({ model, store }) {
+    const { batches } = readShape(model);
+    const names = Array.from({ length: batches }, (_, b) => String(b));
+    const { label, show } = select("Sequence", names, (batch) => store({ batch }));
+    return { label, refresh: () => show(model.get("batch")) };
+  },
+  head({ model, store }) {
+    const { label, show } = select("Head", model.get("head_labels"), (head) => store({ head }));
+    return { label, refresh: () => show(model.get("head")) };
+  },
+  view({ model, store }) {
+    const [first, second] = model.get("compare_labels");
+    const choices = [["first", first], ["second", second], ["difference", "Difference"]];
+    const { label, show } = segments("View", choices, (view) => store({ view }));
+    return { label, refresh: () => show(model.get("view")) };
+  },
+  lengths({ model, store }) {
+    const { keys } = readShape(model);
+    const { label, show } = slider("Valid length", { min: 0, max: keys, step: 1 },
+      4 + 2 * String(keys).length, (n) => `${n} of ${keys}`, (value) => {
+        const lengths = [...model.get("lengths")];
+        lengths[model.get("batch")] = value;
+        store({ lengths });
+      });
+    return { label, refresh: () => {
+      const length = model.get("lengths")[model.get("batch")];
+      show(length, length);
+    } };
+  },
+  causal({ model, store }) {
+    const { label, show } = checkbox("Causal", (causal) => store({ causal }));
+    return { label, refresh: () => show(model.get("causal")) };
+  },
+  temperature({ model, store }) {
+    // The slider moves the temperature by its logarithm.
+    const { label, show } = slider("Temperature", { min: -1, max: 1, step: 0.05 },
+      5, (t) => String(Number(t.toPrecision(3))), (value) => store({ temperature: 10 ** value }));
+    return { label, refresh: () => {
+      const temperature = model.get("temperature");
+      show(Math.log10(temperature), temperature);
+    } };
+  },
+  scale({ model, store }) {
+    const size = Number(model.get("scale").toPrecision(6));
+    const { label, show } = checkbox(`Divide by √${size}`, (scaled) => store({ scaled }));
+    return { label, refresh: () => show(model.get("scaled")) };
+  },
+  step({ model, store }) {
+    const { queries } = readShape(model);
+    const go = (by) => () => {
+      const at = model.get("query") ?? (by > 0 ? -1 : queries);
+      if (queries) store({ query: Math.min(Math.max(at + by, 0), queries - 1) });
+    };
+    const count = element("output", { class: "ah-value", style: `min-width: ${9 + 2 * String(queries).length}ch` });
+    const back = button("‹", go(-1), { "aria-label": "Previous query" });
+    const on = button("›", go(1), { "aria-label": "Next query" });
+    const label = element("div", { class: "ah-control ah-step", role: "group", "aria-label": "Step" },
+      back, count, on);
+    return { label, refresh: () => {
+      const query = model.get("query");
+      count.textContent = query === null ? `${queries} queries` : `query ${query + 1} of ${queries}`;
+      back.setAttribute("aria-disabled", query === 0); // disabled would lose the focus
+      on.setAttribute("aria-disabled", query === queries - 1);
+    } };
+  },
+  copy: ({ copyText, say }) => ({ label: makeCopier(copyText, say) }),
+};
 
 /**
  * Builds the controls that the model switches on. Returns the node and `refresh`, which
- * brings every input in line with the model. A slider moves the temperature by its logarithm.
+ * brings every input in line with the model. `copyText` gives what Copy copies; `say` speaks.
  */
-export function makeControls(model) {
-  const [batches, , keys] = model.get("_shape");
+export function makeControls(model, { copyText, say } = {}) {
   const store = (changes) => { model.set(changes); model.save_changes(); };
-  const start = {};
-  for (const name of ["lengths", "causal", "temperature", "scaled", "batch"]) {
-    start[name] = model.get(name);
-  }
-  const makers = {
-    batch() {
-      const select = element("select");
-      for (let b = 0; b < batches; b++) select.append(element("option", { value: b }, String(b)));
-      select.addEventListener("change", () => store({ batch: Number(select.value) }));
-      const label = element("label", { class: "ah-control" }, element("span", {}, "Sequence"), select);
-      return { label, refresh: () => { select.value = String(model.get("batch")); } };
-    },
-    lengths() {
-      const { label, show } = slider("Valid length", { min: 0, max: keys, step: 1 },
-        4 + 2 * String(keys).length, (n) => `${n} of ${keys}`, (value) => {
-          const lengths = [...model.get("lengths")];
-          lengths[model.get("batch")] = value;
-          store({ lengths });
-        });
-      return { label, refresh: () => {
-        const length = model.get("lengths")[model.get("batch")];
-        show(length, length);
-      } };
-    },
-    causal() {
-      const { label, show } = checkbox("Causal", (causal) => store({ causal }));
-      return { label, refresh: () => show(model.get("causal")) };
-    },
-    temperature() {
-      const { label, show } = slider("Temperature", { min: -1, max: 1, step: 0.05 },
-        5, (t) => String(Number(t.toPrecision(3))), (value) => store({ temperature: 10 ** value }));
-      return { label, refresh: () => {
-        const temperature = model.get("temperature");
-        show(Math.log10(temperature), temperature);
-      } };
-    },
-    scale() {
-      const size = Number(model.get("scale").toPrecision(6));
-      const { label, show } = checkbox(`Divide by √${size}`, (scaled) => store({ scaled }));
-      return { label, refresh: () => show(model.get("scaled")) };
-    },
-  };
+  const start = Object.fromEntries(MOVED.map((name) => [name, model.get(name)]));
   const node = element("div", { class: "ah-controls", role: "group", "aria-label": "Controls" });
-  const refreshers = [];
-  for (const name of ["batch", "lengths", "temperature", "causal", "scale"]) {
-    if (!model.get("controls").includes(name)) continue;
-    const { label, refresh } = makers[name]();
-    node.append(label);
-    refreshers.push(refresh);
+  const wanted = ORDER.filter((name) => model.get("controls").includes(name));
+  const made = wanted.map((name) => makers[name]({ model, store, copyText, say }));
+  node.append(...made.map((control) => control.label));
+  const refreshers = made.map((control) => control.refresh).filter(Boolean);
+  if (refreshers.length || model.get("controls").includes("grid")) {
+    node.append(button("Reset", () => store(start)));
   }
-  if (refreshers.length) {
-    const reset = element("button", { type: "button", class: "ah-reset" }, "Reset");
-    reset.addEventListener("click", () => store(start));
-    node.append(reset);
-  } else {
-    node.hidden = true;
-  }
+  node.hidden = !node.children.length;
   return { node, refresh: () => refreshers.forEach((refresh) => refresh()) };
 }

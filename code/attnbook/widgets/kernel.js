@@ -1,10 +1,11 @@
 // Kernel regression: the plot of points and curves beside the heat map of their weights.
-import { cellAt, drawMap } from "./draw.js";
+import { drawMap } from "./draw.js";
 import { makeKernelControls } from "./kernel_controls.js";
 import { fitCurve, nearest } from "./kernel_fit.js";
 import { planMap } from "./kernel_map.js";
 import { drawPlot, planPlot } from "./kernel_plot.js";
 import { describeError, describeQuery, digitsFor, fillKernelTable } from "./kernel_words.js";
+import { cellAt } from "./layout.js";
 import { applyTheme, watchTheme } from "./theme.js";
 import { numeral } from "./words.js";
 

@@ -1,5 +1,5 @@
 // The controls above the plot: kernel, width, query, leave-one-out; native inputs with labels.
-import { checkbox, element, slider } from "./controls.js";
+import { checkbox, element, slider } from "./inputs.js";
 import { nearest } from "./kernel_fit.js";
 import { numeral } from "./words.js";
 

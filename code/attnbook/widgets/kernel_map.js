@@ -1,6 +1,6 @@
 // The room of the weights beside the plot: as the heat map plans it, but not with square cells,
 // for rows and columns are places on one axis, and one may have many more than the other.
-import { planLayout } from "./draw.js";
+import { planLayout } from "./layout.js";
 
 /** The layout that `drawMap` takes: columns fill `width`, rows fill `height`. */
 export function planMap(ctx, { width, height, queryLabels, keyLabels, ratio }) {

@@ -11,6 +11,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from .. import plots
+from ..plots import look
+from ..plots.scale import Scale, draw_legend
 
 if TYPE_CHECKING:
     from .kernel import KernelRegression
@@ -88,12 +90,12 @@ def kernel_png(widget: KernelRegression) -> tuple[bytes, int, int]:
 
     Width and height are CSS pixels.
     """
-    with mpl.rc_context(plots._STYLE):
+    with mpl.rc_context(look.STYLE):
         figure = Figure(figsize=(plots.WIDTH, HEIGHT), layout="constrained")
         curves, weights = figure.subplots(1, 2, width_ratios=[1.15, 1])
         _draw_curves(curves, widget)
         _draw_weights(weights, widget)
-        plots._legend(figure, Normalize(0, widget.vmax), [weights])
+        draw_legend(figure, Scale(widget.vmax), [weights], gold=False)
         if widget.title:
             figure.suptitle(widget.title, x=0.01, ha="left", fontsize=10)
         return plots.figure_png(figure)

@@ -1,6 +1,7 @@
 // Drawing of the plot on a canvas: points, the true and the fitted curve, the query's kernel.
 // Lengths are CSS pixels; data go to pixels by the two functions of `planPlot`.
-import { FONT, hatchPattern } from "./draw.js";
+import { hatchPattern } from "./cells.js";
+import { FONT } from "./layout.js";
 import { LOG_KERNELS } from "./kernel_fit.js";
 
 const TICK_SIZE = 12;

@@ -1,6 +1,7 @@
 // What kernel regression says in words: the read-out, the error, and the table.
 import { countCarrying, meanSquaredError } from "./kernel_fit.js";
-import { cellOf, numeral, strongest } from "./words.js";
+import { cellOf } from "./table.js";
+import { numeral, strongest } from "./words.js";
 
 /** Digits after the point that tell `span` apart in about a hundred steps or more. */
 export function digitsFor(span) {

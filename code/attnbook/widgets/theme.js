@@ -1,5 +1,5 @@
 // Light or dark, as the page around the widget says; all colours live in the style sheet.
-import { makeRamp } from "./draw.js";
+import { makeRamp } from "./ramp.js";
 
 /** Whether the page is dark: the book's theme, JupyterLab, Colab, VS Code, else the system. */
 function pageIsDark() {
@@ -16,10 +16,12 @@ export function applyTheme(root) {
   root.dataset.theme = pageIsDark() ? "dark" : "light";
   const style = getComputedStyle(root);
   const colour = (name) => style.getPropertyValue(`--ah-${name}`).trim();
+  const ramp = (name) => makeRamp(colour(name).split(/\s+/));
   return {
-    ramp: makeRamp(colour("ramp").split(/\s+/)), ink: colour("ink"), muted: colour("muted"),
+    ramp: ramp("ramp"), more: ramp("more"), less: ramp("less"), ink: colour("ink"), muted: colour("muted"),
     grid: colour("grid"), hatch: colour("hatch"), hatchGround: colour("hatch-ground"),
     onLarge: colour("on-large"), onSmall: colour("on-small"),
+    gold: colour("gold"), goldEdge: colour("gold-edge"),
   };
 }
 

@@ -1,4 +1,4 @@
-// What the heat map says in words: the line under the map, and the table for screen readers.
+// What the heat map says in words, on the line under the map and to screen readers.
 
 /** A number for reading: fixed digits, a true minus sign, infinity by its sign. */
 export function numeral(x, digits = 3) {
@@ -12,6 +12,18 @@ export function numeral(x, digits = 3) {
 export function weightText(w) {
   if (w === 0) return "0";
   return w < 0.0005 ? "< 0.001" : numeral(w);
+}
+
+/** A difference of weights, with its sign; exact zero is "0". */
+export function differenceText(w) {
+  if (w === 0) return "0";
+  const size = Math.abs(w);
+  return (w > 0 ? "+" : "−") + (size < 0.0005 ? Number(size.toPrecision(1)) : numeral(size));
+}
+
+/** What is drawn at a place, as text. */
+export function shownText(picture, at) {
+  return (picture.signed ? differenceText : weightText)(picture.weights[at]);
 }
 
 function contributionText(w, value) {
@@ -31,11 +43,21 @@ function whyMasked(picture, i, j) {
   return reasons.length ? reasons.join(", ") : "by the mask";
 }
 
-/** One cell in one line: score → weight → contribution. */
+function cellHead(picture, i, j) {
+  const gold = picture.gold?.[i * picture.keys + j] ? " (gold)" : "";
+  return `query “${picture.queryLabels[i]}” → key “${picture.keyLabels[j]}”${gold}: `;
+}
+
+/** One cell in one line: score → weight → contribution, or the first and second weight. */
 export function describeCell(picture, i, j) {
   const at = i * picture.keys + j;
-  const head = `query “${picture.queryLabels[i]}” → key “${picture.keyLabels[j]}”: `;
+  const head = cellHead(picture, i, j);
   if (!picture.allowed[at]) return `${head}masked (${whyMasked(picture, i, j)}) → weight 0`;
+  if (picture.signed) {
+    const { first, second } = picture;
+    return `${head}${first.name} ${weightText(first.weights[at])}, `
+      + `${second.name} ${weightText(second.weights[at])} → weight difference ${shownText(picture, at)}`;
+  }
   let score = `score ${numeral(picture.scores[at])}`;
   if (picture.divisor !== 1) {
     score += ` / ${numeral(picture.divisor)} = ${numeral(picture.scores[at] / picture.divisor)}`;
@@ -47,39 +69,36 @@ export function describeCell(picture, i, j) {
   return `${line} → contribution ${contributionText(picture.weights[at], value)}`;
 }
 
-export function strongest(picture, i, count) {
+/** The keys of query `i` by falling size of what is drawn, without zeros: [j, ...]. */
+export function strongestKeys(picture, i) {
   const row = picture.weights.subarray(i * picture.keys, (i + 1) * picture.keys);
-  return [...row.keys()].filter((j) => row[j] > 0).sort((a, b) => row[b] - row[a]).slice(0, count)
-    .map((j) => `${picture.keyLabels[j]} ${weightText(row[j])}`).join(", ") || "nothing";
+  return [...row.keys()].filter((j) => row[j] !== 0)
+    .sort((a, b) => Math.abs(row[b]) - Math.abs(row[a]));
 }
 
-export function cellOf(tag, text, scope) {
-  const node = document.createElement(tag);
-  node.textContent = text;
-  if (scope) node.scope = scope;
-  return node;
+/** The `count` strongest keys of query `i` with what is drawn there. */
+export function strongest(picture, i, count) {
+  const parts = strongestKeys(picture, i).slice(0, count).map((j) => {
+    const at = i * picture.keys + j;
+    return `${picture.keyLabels[j]} ${shownText(picture, at)}${picture.gold?.[at] ? " (gold)" : ""}`;
+  });
+  return parts.join(", ") || (picture.signed ? "no difference" : "nothing");
 }
 
-/** Fills the hidden table: every cell of a small map, the three strongest keys of a large one. */
-export function fillTable(table, picture, caption) {
-  const small = picture.queries * picture.keys <= 256;
-  const rows = [document.createElement("tr")];
-  rows[0].append(cellOf("th", "query", "col"));
-  for (const text of small ? picture.keyLabels : ["strongest keys"]) {
-    rows[0].append(cellOf("th", text, "col"));
-  }
-  for (let i = 0; i < picture.queries; i++) {
-    const row = document.createElement("tr");
-    row.append(cellOf("th", picture.queryLabels[i], "row"));
-    if (small) {
-      for (let j = 0; j < picture.keys; j++) {
-        const at = i * picture.keys + j;
-        row.append(cellOf("td", picture.allowed[at] ? weightText(picture.weights[at]) : "masked"));
-      }
-    } else {
-      row.append(cellOf("td", strongest(picture, i, 3)));
-    }
-    rows.push(row);
-  }
-  table.replaceChildren(cellOf("caption", caption), ...rows);
+/** A pinned query in one line, its weights from the strongest down. */
+export function describeRow(picture, i, count) {
+  const more = strongestKeys(picture, i).length - count;
+  return `query “${picture.queryLabels[i]}” pinned: ${strongest(picture, i, count)}`
+    + (more > 0 ? `, and ${more} more` : "");
+}
+
+/** How many queries have their argmax on a gold mark; "" when nothing is marked. */
+export function describeHits(picture) {
+  if (!picture.gold) return "";
+  const { marked } = picture.hits;
+  const end = `of ${marked} ${marked === 1 ? "query" : "queries"}`
+    + (picture.reached < picture.queries ? " so far" : "");
+  if (!picture.signed) return `argmax in gold: ${picture.hits.hits} ${end}`;
+  const count = ({ name, hits }) => `${name} ${hits.hits}`;
+  return `argmax in gold: ${count(picture.first)}, ${count(picture.second)} ${end}`;
 }

@@ -2,13 +2,14 @@
 
 import math
 
-import attnbook as ab
 import numpy as np
 import pytest
 import torch
-from attnbook.widgets import bundle
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+import attnbook as ab
+from attnbook.widgets import bundle
 
 CALL = """(cases) => cases.map((c) => {
   const allowed = window.arithmetic.allowedCells(c);

@@ -5,9 +5,10 @@ import importlib.util
 import numpy as np
 import pytest
 import torch
+from browser_harness import ROOT
+
 from attnbook import plots
 from attnbook.widgets import AttentionHeatmap
-from browser_harness import ROOT
 
 TOKENS = "the black cat sat on the mat <pad>".split()
 ALL = ("lengths", "causal", "temperature", "scale", "batch")

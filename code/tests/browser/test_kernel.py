@@ -6,12 +6,13 @@ import re
 import numpy as np
 import pytest
 import torch
-from attnbook import plots
-from attnbook.widgets import KernelRegression, bundle
-from attnbook.widgets.kernel import KERNELS
 from browser_harness import ROOT
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+from attnbook import plots
+from attnbook.widgets import KernelRegression, bundle
+from attnbook.widgets.kernel import KERNELS
 
 CALL = """(cases) => cases.map((c) => {
   const { fitCurve, meanSquaredError } = window.arithmetic;
@@ -22,16 +23,13 @@ CALL = """(cases) => cases.map((c) => {
 
 
 def load(page, name):
-    """Import the modules that `name` ends, joined as in the widget, with their exports kept."""
-    modules = bundle.WIDGETS["attnbook.widgets.KernelRegression"]
-    source = bundle.join(modules[: modules.index(name)])
-    own = re.sub(r"^import .*\n", "", (bundle.HERE / name).read_text("utf-8"), flags=re.MULTILINE)
+    """Import one module and what it imports, with its own exports kept."""
     page.evaluate(
         """async (source) => {
           const url = URL.createObjectURL(new Blob([source], {type: "text/javascript"}));
           window.arithmetic = await import(url);
         }""",
-        source + own,
+        bundle.join(name),
     )
 
 
