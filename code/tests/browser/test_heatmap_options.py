@@ -161,6 +161,8 @@ def test_a_query_pinned_by_python_is_pinned(show):
     page = show(small(query=2)).page
     assert page.locator(".ah-row").is_visible()
     assert readout(page).startswith("query “noir” pinned: ") and live(page) == ""
+    page.locator(".ah-map canvas").focus()
+    assert live(page).startswith("query “noir” → key “the”"), "the keyboard starts there"
 
 
 def test_a_state_saved_before_the_options_existed_still_works(show):
