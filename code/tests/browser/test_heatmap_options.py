@@ -133,7 +133,7 @@ def test_a_click_pins_a_row_and_reads_it_out(show):
 
 @pytest.mark.parametrize("key", ["Enter", "Space"])
 def test_keys_pin_and_unpin(show, key):
-    page = show(small()).page
+    page = show(small(), style="body { min-height: 4000px }").page
     canvas = page.locator(".ah-map canvas")
     canvas.focus()
     canvas.press("ArrowDown")
@@ -352,6 +352,8 @@ def test_the_legend_turns_without_moving_anything(show):
             page.get_by_role("radio", name=name).check(force=True)
             assert page.evaluate(size) == before
             assert page.locator(".ah-readout").bounding_box()["y"] == top
+            (shown,) = (scale for scale in page.locator(".ah-scale").all() if scale.is_visible())
+            assert ("no change" in shown.inner_text()) == (name == "Difference")
 
 
 # Gold marks
