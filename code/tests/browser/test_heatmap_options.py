@@ -348,11 +348,13 @@ def test_the_legend_turns_without_moving_anything(show):
         size = "document.querySelector('.attn-heatmap').scrollHeight"
         before = page.evaluate(size)
         top = page.locator(".ah-readout").bounding_box()["y"]
+        scales = page.locator(".ah-scale").all()
+        assert len({scale.bounding_box()["y"] for scale in scales}) == 1, "in one place"
         for name in ("new", "Difference"):
             page.get_by_role("radio", name=name).check(force=True)
             assert page.evaluate(size) == before
             assert page.locator(".ah-readout").bounding_box()["y"] == top
-            (shown,) = (scale for scale in page.locator(".ah-scale").all() if scale.is_visible())
+            (shown,) = (scale for scale in scales if scale.is_visible())
             assert ("no change" in shown.inner_text()) == (name == "Difference")
 
 
