@@ -2,6 +2,7 @@
 
 import base64
 import os
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -208,6 +209,30 @@ def test_committed_notebooks_are_in_form(path):
     nb = nbformat.read(path, as_version=4)
     assert check.problems(nb) == []
     assert clean.clean(nbformat.from_dict(nb), path.stem) == nb, "run `make notebooks`"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_widget_ids_rest_neither_on_chance_nor_on_order(seed):
+    """Two shown widgets and an unshown one, each with a layout, under random ids."""
+    chance = random.Random(seed)
+
+    def cleaned():
+        ids = [f"{chance.getrandbits(128):032x}" for _ in range(6)]
+        models = {}
+        for n, (widget, layout) in enumerate(zip(ids[::2], ids[1::2], strict=True)):
+            models[widget] = {"state": {"layout": f"IPY_MODEL_{layout}", "title": str(n)}}
+            models[layout] = {"state": {}}
+        order = chance.sample(ids, 6)
+        nb = new_notebook(
+            cells=[new_code_cell(f"w{n}", outputs=[view(ids[2 * n])], id=f"w{n}") for n in (1, 0)]
+        )
+        state = {model: models[model] for model in order}
+        nb.metadata["widgets"] = {clean.WIDGET_STATE: {"state": state}}
+        return clean.clean(nb, "test")
+
+    first, second = cleaned(), cleaned()
+    assert first == second
+    assert clean.clean(nbformat.from_dict(first), "test") == first
 
 
 def write(path, *cells):

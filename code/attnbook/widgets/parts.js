@@ -1,6 +1,7 @@
 // The parts of a heat map: title, controls, heads, map, legend, line, and what is only heard.
 import { makeControls } from "./controls.js";
 import { Explorer } from "./explorer.js";
+import { listenTo } from "./gestures.js";
 import { HeadGrid } from "./heads.js";
 import { Legend } from "./legend.js";
 import { tensorLiteral } from "./literal.js";
@@ -30,6 +31,7 @@ export function buildParts(model, el, picture) {
   view.title = root.querySelector(".ah-title");
   view.canvas = map.querySelector("canvas");
   view.explorer = new Explorer(root, model, say);
+  listenTo(view.canvas, view.explorer);
   view.controls = makeControls(model, { copyText, say });
   view.grid = model.get("controls").includes("grid") ? new HeadGrid(model) : null;
   view.title.after(view.controls.node, ...(view.grid ? [view.grid.node] : []));

@@ -133,7 +133,7 @@ def test_a_click_pins_a_row_and_reads_it_out(show):
 
 @pytest.mark.parametrize("key", ["Enter", "Space"])
 def test_keys_pin_and_unpin(show, key):
-    page = show(small()).page
+    page = show(small(), style="body { min-height: 4000px }").page
     canvas = page.locator(".ah-map canvas")
     canvas.focus()
     canvas.press("ArrowDown")
@@ -161,6 +161,8 @@ def test_a_query_pinned_by_python_is_pinned(show):
     page = show(small(query=2)).page
     assert page.locator(".ah-row").is_visible()
     assert readout(page).startswith("query “noir” pinned: ") and live(page) == ""
+    page.locator(".ah-map canvas").focus()
+    assert live(page).startswith("query “noir” → key “the”"), "the keyboard starts there"
 
 
 def test_a_state_saved_before_the_options_existed_still_works(show):
@@ -346,10 +348,14 @@ def test_the_legend_turns_without_moving_anything(show):
         size = "document.querySelector('.attn-heatmap').scrollHeight"
         before = page.evaluate(size)
         top = page.locator(".ah-readout").bounding_box()["y"]
+        scales = page.locator(".ah-scale").all()
+        assert len({scale.bounding_box()["y"] for scale in scales}) == 1, "in one place"
         for name in ("new", "Difference"):
             page.get_by_role("radio", name=name).check(force=True)
             assert page.evaluate(size) == before
             assert page.locator(".ah-readout").bounding_box()["y"] == top
+            (shown,) = (scale for scale in scales if scale.is_visible())
+            assert ("no change" in shown.inner_text()) == (name == "Difference")
 
 
 # Gold marks
