@@ -115,7 +115,7 @@ def show(visit, tmp_path):
 def site() -> Path:
     """The built site: `ATTNBOOK_SITE` if set, else built now by `make book`."""
     if path := os.environ.get("ATTNBOOK_SITE"):
-        folder = Path(path)
+        folder = Path(path).resolve()
     else:
         subprocess.run(["make", "book"], cwd=harness.ROOT, check=True, stdin=subprocess.DEVNULL)
         folder = harness.ROOT / "_build" / "html"
