@@ -94,7 +94,7 @@ def test_weights_come_back_in_half_precision(tmp_path, monkeypatch):
 
 def test_weights_that_half_precision_cannot_hold_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(stored, "FOLDER", tmp_path)
-    with pytest.raises(ValueError, match="'w'.*finite in half precision"):
+    with pytest.raises(ValueError, match=r"'w'.*finite in half precision"):
         stored.save_weights("big", {"w": torch.tensor([1e6])}, note={})
     with pytest.raises(ValueError, match="3,000,000 bytes"):
         stored.save_weights("big", {"w": torch.zeros(2_000_000)}, note={})
@@ -113,11 +113,9 @@ def test_every_file_of_weights_belongs_to_a_record():
     assert files == {file for name in NAMES for file in stored.load_record(name).get("weights", {})}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [n for n in NAMES if "corpus" in stored.load_record(n)])
 def test_the_corpus_has_not_changed_since(name):
     record = stored.load_record(name)
-    if "corpus" not in record:
-        pytest.skip("learns from no corpus")
     experiment = importlib.import_module(f"attnbook.experiments.{name}")
     hint = f"stale: run `{record['command']}` and commit what it stores"
     assert experiment.corpus() == record["corpus"], hint
