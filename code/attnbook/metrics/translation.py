@@ -30,7 +30,8 @@ def bleu(hypotheses: Sequence[Tokens], references: Sequence[Tokens]) -> float:
     Source: Papineni et al. 2002; Post 2018 for how it is reported.
     """
     hypotheses, references = _lines(hypotheses, references)
-    return _metric().corpus_score(hypotheses, [references]).score
+    score = _metric().corpus_score(hypotheses, [references]).score
+    return min(score, 100.0)  # a product of exponentials may round above
 
 
 def bleu_signature() -> str:
@@ -54,7 +55,7 @@ def bleu_interval(
     metric = _metric()
     rows = []
     for hypothesis, reference in zip(*_lines(hypotheses, references), strict=True):
-        score = metric.sentence_score(hypothesis, [reference])
+        score = metric.corpus_score([hypothesis], [[reference]])  # a corpus of one: no advice
         rows.append([*score.counts, *score.totals, score.sys_len, score.ref_len])
     counts = torch.tensor(rows)  # (n, 10): matches and n-grams by order, and the two lengths
 
@@ -85,7 +86,7 @@ def _metric():
 
 def _bleu_of(metric, row: list[int]) -> float:
     counted = metric.compute_bleu(row[:4], row[4:8], row[8], row[9], smooth_method="exp")
-    return counted.score
+    return min(counted.score, 100.0)
 
 
 def _lines(
