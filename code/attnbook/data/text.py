@@ -77,15 +77,20 @@ def tokenize(text: str, language: str = "en", *, lower: bool = True) -> tuple[st
     _check_language(language)
     if not isinstance(text, str):
         raise TypeError(f"text must be a str, got {type(text).__name__}")
-    text = unicodedata.normalize("NFC", text.translate(_SAME))
-    if lower:
-        text = unicodedata.normalize("NFC", text.lower())  # lower case may decompose a letter
+    text = spell(text, lower=lower)
     # where detokenize puts no space there must be none, else "mr ." and "mr." would differ
     text = re.sub(r"\s+(?=[.,!?;:)\]}%])", "", text)
     tokens = _TOKENS[language].findall(text)
     if language == "fr":
         tokens = [part for token in tokens for part in _without_enclitics(token)]
     return tuple(tokens)
+
+
+def spell(text: str, *, lower: bool = True) -> str:
+    """Write text with composed letters (NFC), plain apostrophes and quotes, no soft hyphens."""
+    text = unicodedata.normalize("NFC", text.translate(_SAME))
+    # lower case may take a letter apart again
+    return unicodedata.normalize("NFC", text.lower()) if lower else text
 
 
 def _without_enclitics(token: str) -> list[str]:
