@@ -57,14 +57,23 @@ def corpus_file(name: str) -> Path:
     """
     if name not in PINNED:
         raise ValueError(f"name must be one of {sorted(PINNED)}, got {name!r}")
-    given = _given(name)
-    if given is not None:
-        _check_hash(given, PINNED[name])
-        return given
-    path = cache_folder() / name
-    if not (path.is_file() and _sha256(path) == PINNED[name].sha256):
-        _fetch(name, path)
-    return path
+    try:
+        given = _given(name)
+        if given is not None:
+            _check_hash(given, PINNED[name])
+            return given
+        path = cache_folder() / name
+        if not (path.is_file() and _sha256(path) == PINNED[name].sha256):
+            _fetch(name, path)
+        return path
+    except CorpusError:
+        raise
+    except OSError as error:
+        raise CorpusError(
+            error.errno,
+            f"{name} cannot be read ({error}): mend that file, or name other folders in "
+            "ATTNBOOK_DATA and ATTNBOOK_CACHE",
+        ) from error
 
 
 def read_member(path: Path, member: str) -> bytes:
@@ -104,13 +113,13 @@ def why_missing(*corpora: str) -> str | None:
             return None
         host = urlsplit(PINNED[absent[0]].url).netloc
         if not _answers(PINNED[absent[0]].url):
-            return f"{absent[0]} is neither in ATTNBOOK_DATA nor cached, and {host} does not answer"
+            return f"{absent[0]} is not here, and {host} does not answer"
         for name in absent:
             corpus_file(name)
     except (CorpusUnreachable, CorpusUnwritable) as error:
         return str(error)
-    except CorpusError:
-        return None
+    except OSError:
+        pass  # whoever asks for the corpus is told
     return None
 
 
@@ -147,12 +156,7 @@ def _sha256(path: Path) -> str:
 
 
 def _check_hash(path: Path, pinned: Pinned) -> None:
-    try:
-        found, size = _sha256(path), path.stat().st_size
-    except OSError as error:
-        raise CorpusError(
-            error.errno, f"{path} cannot be read ({error}): mend that, or unset ATTNBOOK_DATA"
-        ) from error
+    found, size = _sha256(path), path.stat().st_size
     if found != pinned.sha256:
         kind = "is cut short" if size < pinned.size else "is another file"
         raise CorpusCorrupted(

@@ -50,8 +50,8 @@ def fra_eng(*, max_len: int | None = None, limit: int | None = None, seed: int =
     The split is by source sentence: which set a sentence belongs to is decided by a hash of its
     words, so that all its translations, and the same words with other punctuation, case or
     contractions ("I am", "I'm"), stand in one set, whatever `max_len` and `limit` are. A French
-    sentence may still translate two English ones that stand in different sets: one in thirteen of the
-    test set's stands in the training set too.
+    sentence may still translate two English ones in different sets: of the test set's, one in
+    thirteen stands in the training set too.
 
     Each set is in the order of those hashes, so that its first hundred are a random hundred and not
     the shortest. The validation and the test set (each 2% of the sentences) hold one translation of
@@ -93,6 +93,7 @@ def fra_eng(*, max_len: int | None = None, limit: int | None = None, seed: int =
 
 
 def _lines() -> list[list[str]]:
+    """English and French of each line of the file."""
     text = read_member(corpus_file("fra-eng.zip"), "fra-eng/fra.txt").decode("utf-8")
     return [line.split("\t") for line in text.splitlines()]
 

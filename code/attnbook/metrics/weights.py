@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from .._checks import align_mask, check_count, check_floating
 
@@ -56,12 +57,11 @@ def uniform_weights(q_len: int, k_len: int) -> Tensor:
 def diagonal_weights(q_len: int, k_len: int) -> Tensor:
     """Weights (q, k) of a model that translates word for word: one key a row, corner to corner.
 
-    Query i looks at key i (k - 1) / (q - 1), rounded, halves up; a single query at key 0.
+    Query i looks at key i (k - 1) / (q - 1), rounded, halves to even; a single query at key 0.
 
     Raises:
         ValueError: a length is below 1.
     """
     q_len, k_len = check_count("q_len", q_len, least=1), check_count("k_len", k_len, least=1)
-    last = max(q_len - 1, 1)
-    keys = (2 * torch.arange(q_len) * (k_len - 1) + last) // (2 * last)  # (q,), exact in integers
-    return torch.nn.functional.one_hot(keys, k_len).float()  # (q,) -> (q, k)
+    places = torch.arange(q_len, dtype=torch.float64) * (k_len - 1) / max(q_len - 1, 1)  # (q,)
+    return F.one_hot(places.round().long(), k_len).float()  # (q,) -> (q, k)
