@@ -186,15 +186,15 @@ def _fetch(name: str, path: Path) -> None:
             path=path.parent,
             downloader=downloader,
         )
-    except Exception as error:
+    except (OSError, ValueError) as error:  # requests raises OSErrors, pooch ValueErrors
         raise _explained(error, name, pinned, path) from error
     finally:
         log.setLevel(level)
         bar.close()
 
 
-def _explained(error: Exception, name: str, pinned: Pinned, path: Path) -> Exception:
-    """What went wrong in a download, in our words; an error that is none of these as it came."""
+def _explained(error: Exception, name: str, pinned: Pinned, path: Path) -> CorpusError:
+    """What went wrong in a download, in our words."""
     from requests.exceptions import RequestException
 
     by_hand = (
@@ -221,13 +221,11 @@ def _explained(error: Exception, name: str, pinned: Pinned, path: Path) -> Excep
             f"{name} cannot be written to {path.parent} ({error}): set ATTNBOOK_CACHE to a folder "
             f"that may be written, {by_hand}",
         )
-    if isinstance(error, ValueError):  # pooch's word for another hash
-        return CorpusCorrupted(
-            f"what {pinned.url} gives has not the pinned SHA-256 {pinned.sha256[:12]}…, and was "
-            "deleted: something on the way may answer in its place (a login page, a proxy); "
-            f"try from another network, {by_hand}"
-        )
-    return error
+    return CorpusCorrupted(  # a ValueError is pooch's word for another hash
+        f"what {pinned.url} gives has not the pinned SHA-256 {pinned.sha256[:12]}…, and was "
+        "deleted: something on the way may answer in its place (a login page, a proxy); "
+        f"try from another network, {by_hand}"
+    )
 
 
 def _answers(url: str) -> bool:
