@@ -1,5 +1,6 @@
 """Batches: padding by the lengths, each pair once an epoch, epochs that repeat."""
 
+import itertools
 import random
 
 import pytest
@@ -99,6 +100,13 @@ def test_similar_lengths_stand_together():
         )
     )
     assert sorted_in_pools < drawn / 5
+
+
+def test_batches_come_in_no_order_of_length():
+    pairs, *vocabularies = corpus(320)
+    batches = length_batches(pairs, *vocabularies, 8, seed=0, pool=40)  # one pool
+    widths = [batch.targets.shape[1] for batch in batches]
+    assert widths != sorted(widths) and sum(a > b for a, b in itertools.pairwise(widths)) > 10
 
 
 def test_a_batch_moves():

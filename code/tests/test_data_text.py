@@ -10,7 +10,21 @@ from attnbook.data.text import spell
 LANGUAGES = st.sampled_from(["en", "fr"])
 # what the rules look at, beside any character at all
 MARKS = list(".,:;!?'\"-()«» \u202f\u00a0\u2009’“”…%$/_15\u00ad") + list("abmlsdtyentLQ\u0302é")
-PIECES = ["mr", "a.m.", "mme", "l'", "qu'", "-t-il", "-moi", "est-ce", "rendez-vous", "parents'"]
+PIECES = [
+    "mr",
+    "a.m.",
+    "mme",
+    "l'",
+    "qu'",
+    "-t-il",
+    "-moi",
+    "est-ce",
+    "rendez-vous",
+    "parents'",
+    "'s",
+    "he",
+    "king",
+]
 PIECES += ["...", "10,000", "2:30", "aujourd'hui", "l", "donne", "Œuvre", "e\u0301", *MARKS]
 TEXT = st.one_of(
     st.text(st.one_of(st.characters(), st.sampled_from(MARKS)), max_size=20),
@@ -41,7 +55,9 @@ def words(text):
         ("en", "Go.", "go ."),
         ("en", "He's calm.", "he's calm ."),
         ("en", "Don’t worry!", "don't worry !"),
-        ("en", "My parents' house, isn't it?", "my parents' house , isn't it ?"),
+        ("en", "My parents' house, isn't it?", "my parents ' house , isn't it ?"),
+        ("en", "The king's son; he's Tom's.", "the king 's son ; he's tom 's ."),
+        ("en", "LET'S GO, IT'S BOB'S", "let's go , it's bob 's"),
         ("en", "The boys said: “No way…”", 'the boys said : " no way ... "'),
         ("en", "It's 2:30 p.m., Mr. Smith.", "it's 2:30 p.m. , mr. smith ."),
         ("en", "He paid $10,000 (99.9%).", "he paid $ 10,000 ( 99.9 % ) ."),
@@ -71,6 +87,8 @@ def test_tokens(language, text, tokens):
     [
         ("en", "he's calm .", "he's calm."),
         ("en", 'he said , " no ! " and $ 5 ( 10 % )', 'he said, "no!" and $5 (10%)'),
+        ("en", "the king 's house , the kings ' house", "the king's house, the kings' house"),
+        ("en", "he 's here", "he 's here"),  # he's would be another token
         ("fr", "l' a -t-il vu ?", "l'a-t-il vu\u202f?"),
         ("fr", "« oui » : va !", "«\u00a0oui\u00a0»\u00a0: va\u202f!"),
         ("fr", "quoi ? ! ( non ! )", "quoi\u202f?! (non\u202f!)"),
@@ -97,3 +115,13 @@ def test_bad_arguments_are_named():
         tokenize(b"go")
     with pytest.raises(TypeError, match="tokens must be a sequence of tokens, got the string"):
         detokenize("go .")
+
+
+def test_the_grammars_tokens_are_written_and_read_back():
+    pytest.importorskip("attnbook.data.grammar")
+    from attnbook.data import grammar_corpus
+
+    for split in grammar_corpus():
+        for pair in split[::5]:
+            for tokens, language in ((pair.source, "en"), (pair.target, "fr")):
+                assert tokenize(detokenize(tokens, language), language) == tokens

@@ -2,8 +2,9 @@
 
 French clitics are tokens of their own, because they translate words: `l'`, `d'`, `qu'` in front,
 and `-tu`, `-t-il`, `-moi` behind a verb ("l'a-t-il vu ?" gives l' a -t-il vu ?). Words that only
-look so stay whole: "aujourd'hui", "quelqu'un", "rendez-vous", "est-ce". English contractions and
-possessives stay whole too ("he's", "don't", "tom's"), as the corpora and their users write them.
+look so stay whole: "aujourd'hui", "quelqu'un", "rendez-vous", "est-ce". English contractions stay
+whole too ("he's", "don't"), as those who use these corpora write them; a possessive is a token,
+because French has a word for it ("the king's house": the king 's house).
 """
 
 from __future__ import annotations
@@ -21,6 +22,11 @@ _WORD = r"[\w\u0300-\u036f]+"  # letters, digits, accents that no letter has of 
 _ELISION = "(?:[cçdjlmnst]|qu|jusqu|lorsqu|puisqu|quoiqu)'"
 _ENCLITIC = "(?:-t)?-(?:je|tu|il|elle|on|nous|vous|ils|elles|ce|moi|toi|lui|leur|le|la|les|y|en)"
 _WHOLE = frozenset({"est-ce", "rendez-vous"})
+# behind these words 's is a verb, and a part of the word
+_CONTRACTS = frozenset(
+    {"he", "she", "it", "that", "this", "there", "here", "let"}
+    | {"what", "who", "where", "when", "why", "how"}
+)
 
 
 def _pattern(titles: str, special: str) -> re.Pattern:
@@ -37,7 +43,7 @@ def _pattern(titles: str, special: str) -> re.Pattern:
 
 
 _TOKENS = {
-    "en": _pattern("mr|mrs|ms|dr|mt|st", rf"{_WORD}(?:['-]{_WORD})*(?<=s)'(?!\w)"),  # parents'
+    "en": _pattern("mr|mrs|ms|dr|mt|st", r"'s(?![\w\u0300-\u036f])"),
     "fr": _pattern("m|mm|mme|mlle|dr|st", _ELISION),
 }
 _IS_ELISION = re.compile(_ELISION, re.IGNORECASE)
@@ -81,9 +87,21 @@ def tokenize(text: str, language: str = "en", *, lower: bool = True) -> tuple[st
     # where detokenize puts no space there must be none, else "mr ." and "mr." would differ
     text = re.sub(r"\s+(?=[.,!?;:)\]}%])", "", text)
     tokens = _TOKENS[language].findall(text)
-    if language == "fr":
-        tokens = [part for token in tokens for part in _without_enclitics(token)]
-    return tuple(tokens)
+    parts = _without_enclitics if language == "fr" else _without_possessive
+    return tuple(part for token in tokens for part in parts(token))
+
+
+def _without_possessive(token: str) -> list[str]:
+    """Take 's off the end of an English word that it does not contract with."""
+    behind = []
+    while _is_possessive(token[-2:]) and len(token) > 2 and token[:-2].lower() not in _CONTRACTS:
+        behind.append(token[-2:])
+        token = token[:-2]
+    return [token, *behind]
+
+
+def _is_possessive(token: str) -> bool:
+    return token in ("'s", "'S")
 
 
 def spell(text: str, *, lower: bool = True) -> str:
@@ -125,14 +143,14 @@ def detokenize(tokens: Sequence[str], language: str = "en") -> str:
     if isinstance(tokens, str):
         raise TypeError(f"tokens must be a sequence of tokens, got the string {tokens!r}")
     before, after = _SPACE_BEFORE[language], _SPACE_AFTER[language]
-    text, space, quoted = "", "", False  # space: what stands before the next token, mostly
+    attached = _attached_french if language == "fr" else _attached_english
+    text, space, last, quoted = "", "", "", False  # space: what stands before the next, mostly
     for token in tokens:
-        closes = token == '"' and quoted
-        if closes or (language == "fr" and text and _IS_ENCLITIC.fullmatch(token)):
+        if (token == '"' and quoted) or attached(last, token):
             space = ""
         elif token in before or token.startswith(".."):
-            joined = token in "!?" and text.endswith(("!", "?"))  # ?! is one mark
-            space = "" if joined or text.endswith(("(", "[", "{")) else before.get(token, "")
+            joined = token in "!?" and last in ("!", "?")  # ?! is one mark
+            space = "" if joined or last in ("(", "[", "{") else before.get(token, "")
         text += (space if text else "") + token
         space = after.get(token, " ")
         if token == '"':
@@ -140,7 +158,20 @@ def detokenize(tokens: Sequence[str], language: str = "en") -> str:
             space = "" if quoted else " "
         elif language == "fr" and _IS_ELISION.fullmatch(token):
             space = ""
+        last = token
     return text
+
+
+def _attached_french(last: str, token: str) -> bool:
+    """Whether a token stands behind the one before it without a space: a-t-il, dis-moi."""
+    return bool(last and _IS_ENCLITIC.fullmatch(token))
+
+
+def _attached_english(last: str, token: str) -> bool:
+    """The same for possessives: the king's, the kings'."""
+    if token == "'":
+        return last.lower().endswith("s")
+    return _is_possessive(token) and last[-1:].isalnum() and last.lower() not in _CONTRACTS
 
 
 def _check_language(language: str) -> None:
