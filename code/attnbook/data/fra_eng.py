@@ -51,7 +51,7 @@ def fra_eng(*, max_len: int | None = None, limit: int | None = None, seed: int =
     words, so that all its translations, and the same words with other punctuation, case or
     contractions ("I am", "I'm"), stand in one set, whatever `max_len` and `limit` are. A French
     sentence may still translate two English ones in different sets: of the test set's, one in
-    thirteen stands in the training set too.
+    twelve stands in the training set too.
 
     Each set is in the order of those hashes, so that its first hundred are a random hundred and not
     the shortest. The validation and the test set (each 2% of the sentences) hold one translation of
