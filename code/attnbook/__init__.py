@@ -40,7 +40,9 @@ __version__ = "0.1.0"
 _LAZY = {
     "AttentionHeatmap": ".widgets",
     "KernelRegression": ".widgets",
+    "data": ".data",
     "import_d2l": ".peers",
+    "metrics": ".metrics",
     "plots": ".plots",
     "widgets": ".widgets",
 }

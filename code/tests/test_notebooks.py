@@ -3,6 +3,7 @@
 import base64
 import os
 import random
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +19,12 @@ import check  # noqa: E402
 import clean  # noqa: E402
 import gates  # noqa: E402
 import notebooks  # noqa: E402
+
+from attnbook.data.pins import PINNED  # noqa: E402
+
+# a proxy that nobody is: what an unplugged cable is to `requests`, at once
+OFFLINE = {"HTTPS_PROXY": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9", "NO_PROXY": ""}
+OFFLINE |= {"no_proxy": ""}
 
 ALT = {"mystnb": {"image": {"alt": "A picture of something"}}}
 COMMITTED = sorted((ROOT / "book").glob("*.ipynb"))
@@ -291,7 +298,7 @@ def test_the_kernel_is_this_interpreter_on_one_thread(run_twice):
 
 def test_gated_cells_keep_their_stored_outputs(tmp_path, monkeypatch):
     monkeypatch.setattr(gates, "has_cuda", lambda: False)
-    monkeypatch.delenv("ATTNBOOK_DATA", raising=False)
+    monkeypatch.setattr(gates, "why_no_corpora", lambda: "not here")
     path = tmp_path / "gated.ipynb"
     stored = [new_output("stream", text="measured elsewhere")]
     write(
@@ -350,29 +357,60 @@ def test_the_checker_exits_non_zero(tmp_path, capsys):
 
 def test_gates_give_reasons(monkeypatch):
     monkeypatch.setattr(gates, "has_cuda", lambda: False)
-    monkeypatch.delenv("ATTNBOOK_DATA", raising=False)
+    monkeypatch.setattr(gates, "why_no_corpora", lambda: "the disk is full")
     assert gates.why_skipped([]) is None
     assert "cuda" in gates.why_skipped(["gpu"])
+    assert "disk is full" in gates.why_skipped(["data"])
     assert "ATTNBOOK_DATA" in gates.why_skipped(["data"])
-    monkeypatch.setenv("ATTNBOOK_DATA", "somewhere")
+    monkeypatch.setattr(gates, "why_no_corpora", lambda: None)
     monkeypatch.setattr(gates, "has_cuda", lambda: True)
     assert gates.why_skipped(["gpu"]) is None
     assert gates.why_skipped(["data"]) is None
 
 
-def test_the_gpu_question_is_asked_only_when_needed(monkeypatch):
-    monkeypatch.setattr(gates, "has_cuda", lambda: pytest.fail("asked for a plain cell"))
+def test_a_question_is_asked_only_when_needed(monkeypatch):
+    for question in ("has_cuda", "why_no_corpora"):
+        monkeypatch.setattr(gates, question, lambda: pytest.fail("asked for a plain cell"))
     assert gates.why_skipped(["nbval-ignore-output"]) is None
 
 
+def test_the_gate_looks_for_the_corpora_and_not_for_a_variable(tmp_path, monkeypatch):
+    def ask(data, cache):
+        monkeypatch.setenv("ATTNBOOK_DATA", str(data))
+        monkeypatch.setenv("ATTNBOOK_CACHE", str(cache))
+        fresh = runpy.run_path(gates.__file__)  # as if for the first time
+        return fresh["why_no_corpora"](), fresh["KERNEL_ENV"]
+
+    for name, value in OFFLINE.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(tmp_path)
+    assert "does not answer" in ask(data="", cache=tmp_path)[0]
+    assert "does not answer" in ask(data=tmp_path, cache="")[0]
+    for name in PINNED:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(b"broken, which the cell is to say")
+    assert ask(data="", cache=tmp_path)[0] is None
+    reason, environment = ask(data=".", cache="nowhere")
+    assert reason is None
+    assert environment["ATTNBOOK_DATA"] == str(tmp_path)  # a kernel starts in another folder
+
+
+def path_of(*folders):
+    return os.pathsep.join(str(ROOT / folder) for folder in folders)
+
+
 def nbval(folder, path):
-    """`pytest --nbval FILE` with the book's gates, where other kernelspecs come first."""
+    """`pytest --nbval FILE` with the book's gates, where other kernelspecs come first.
+
+    No corpus can be had: the cache is empty, and the network a port that nobody listens on.
+    """
     environment = {k: v for k, v in os.environ.items() if k != "ATTNBOOK_DATA"}
+    environment |= OFFLINE | {"ATTNBOOK_CACHE": str(folder / "no corpora")}
     options = ["-p", "conftest", "-p", "no:cacheprovider", "-rs", "--rootdir", str(folder)]
     return subprocess.run(
         [sys.executable, "-m", "pytest", "--nbval", *options, str(path)],
         cwd=folder,
-        env=environment | {"JUPYTER_PATH": str(folder), "PYTHONPATH": str(ROOT / "book")},
+        env=environment | {"JUPYTER_PATH": str(folder), "PYTHONPATH": path_of("book", "code")},
         capture_output=True,
         text=True,
     )

@@ -1,0 +1,262 @@
+"""BLEU, exact matches, entropy and bootstrap intervals."""
+
+import inspect
+import math
+import random
+import re
+from collections import Counter
+
+import pytest
+import torch
+from attnbook_testing.references import may_attend
+from attnbook_testing.strategies import cases
+from hypothesis import given
+from hypothesis import strategies as st
+
+import attnbook.data
+from attnbook import masked_softmax, metrics
+from attnbook.metrics import (
+    bleu,
+    bleu_interval,
+    bleu_signature,
+    bootstrap,
+    bootstrap_sums,
+    exact_match,
+    weight_entropy,
+)
+
+# BLEU
+
+
+def slow_bleu(hypotheses, references):
+    """Papineni's formula with sacreBLEU's smoothing: the n-th empty order counts 1 / 2^n."""
+    logs, empty = 0.0, 0
+    for n in range(1, 5):
+        matches = total = 0
+        for hypothesis, reference in zip(hypotheses, references, strict=True):
+            ours, theirs = (
+                Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
+                for tokens in (hypothesis, reference)
+            )
+            matches += sum(min(count, theirs[gram]) for gram, count in ours.items())
+            total += sum(ours.values())
+        if not total:
+            return 0.0
+        if not matches:
+            empty += 1
+            matches = 2.0**-empty
+        logs += math.log(matches / total) / 4
+    if empty == 4:
+        return 0.0
+    ours, theirs = (sum(map(len, side)) for side in (hypotheses, references))
+    return 100 * math.exp(logs + min(0.0, 1 - theirs / ours))
+
+
+def translations(n, seed, error=0.3):
+    chance = random.Random(seed)
+    references = [chance.choices("abcdé'", k=chance.randint(4, 12)) for _ in range(n)]
+    hypotheses = [
+        [chance.choice("abc") if chance.random() < error else t for t in tokens if chance.random()]
+        for tokens in references
+    ]
+    return [h[: chance.randint(3, 12)] for h in hypotheses], references
+
+
+@given(st.integers(1, 8), st.integers(0, 999), st.sampled_from([0.0, 0.3, 0.9]))
+def test_bleu_is_the_slow_one(n, seed, error):
+    hypotheses, references = translations(n, seed, error)
+    assert bleu(hypotheses, references) == pytest.approx(slow_bleu(hypotheses, references))
+
+
+def test_bleu_at_its_ends():
+    sentence = "the cat does not see the dog .".split()
+    assert bleu([sentence], [sentence]) == 100.0
+    assert bleu([[]], [sentence]) == 0.0
+    assert bleu([["x"] * 8], [sentence]) == 0.0
+    upper = [[token.upper() for token in sentence]]
+    assert bleu(upper, [sentence]) < 10  # case counts
+    assert "tok:none" in bleu_signature() and "case:mixed" in bleu_signature()
+
+
+def test_bleu_does_not_cut_our_tokens():
+    """sacreBLEU's own tokeniser would cut l' and a comma off; ours stay whole."""
+    from sacrebleu.metrics import BLEU
+
+    ours = ["l'", "été,", "qu'", "il"]
+    assert bleu([["l'", "été", "qu'", "il"]], [ours]) < 100
+    cut = BLEU(effective_order=True).corpus_score(["l' été , qu' il"], [["l' été, qu' il"]])
+    assert cut.score == pytest.approx(100)
+
+
+def test_exact_match():
+    same = [["a"], ["b", "c"], []]
+    assert exact_match(same, same) == 1.0
+    assert exact_match([["a"], ["c", "b"], ["x"]], same) == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("metric", [bleu, exact_match, bleu_interval])
+def test_bad_translations_are_named(metric):
+    with pytest.raises(ValueError, match="equally many, and at least one, got 1 and 2"):
+        metric([["a"]], [["a"], ["b"]])
+    with pytest.raises(ValueError, match="got 0 and 0"):
+        metric([], [])
+    with pytest.raises(TypeError, match=r"hypotheses must hold sequences of tokens.*'go'"):
+        metric(["go"], [["go"]])
+    for token in ("a b", "", "a\u00a0b"):
+        with pytest.raises(ValueError, match="references must hold tokens without spaces"):
+            metric([["a"]], [[token]])
+
+
+# Intervals
+
+
+def test_bleu_interval_is_the_bootstrap_of_bleu(capfd, caplog):
+    hypotheses, references = translations(30, seed=5)
+    pairs = list(zip(hypotheses, references, strict=True))
+    slow = bootstrap(lambda items: bleu(*zip(*items, strict=True)), pairs, samples=50, seed=3)
+    fast = bleu_interval(hypotheses, references, samples=50, seed=3)
+    assert fast == pytest.approx(slow)
+    assert fast.low < fast.value < fast.high
+    assert fast.value == pytest.approx(bleu(hypotheses, references))
+    assert capfd.readouterr() == ("", "") and not caplog.records  # no advice on short texts
+
+
+@given(st.integers(1, 30), st.integers(0, 99))
+def test_sums_at_once_are_the_bootstrap(n, seed):
+    counts = torch.randint(0, 9, (n, 2), generator=torch.Generator().manual_seed(seed))
+    counts[:, 1] += 1
+    slow = bootstrap(
+        lambda rows: sum(a for a, _ in rows) / sum(b for _, b in rows),
+        counts.tolist(),
+        samples=40,
+        seed=seed,
+    )
+    assert bootstrap_sums(counts, samples=40, seed=seed) == pytest.approx(slow)
+
+
+def mean(items):
+    return math.fsum(items) / len(items)
+
+
+def test_intervals_cover_as_often_as_they_say():
+    """Of 300 samples of 40 numbers around 0, about nine in ten 90% intervals hold the 0."""
+    generator = torch.Generator().manual_seed(0)
+    held = 0
+    for seed in range(300):
+        numbers = torch.randn(40, 1, generator=generator, dtype=torch.float64)
+        counts = torch.cat([numbers, torch.ones_like(numbers)], 1)
+        interval = bootstrap_sums(counts, samples=300, seed=seed, level=0.9)
+        held += interval.low <= 0 <= interval.high
+    assert 0.84 < held / 300 < 0.94
+
+
+def test_an_interval_repeats_and_narrows():
+    chance = random.Random(0)
+    many = [chance.gauss(0, 1) for _ in range(400)]
+    interval = bootstrap(mean, many, samples=200, seed=1)
+    assert interval == bootstrap(mean, many, samples=200, seed=1)
+    assert interval != bootstrap(mean, many, samples=200, seed=2)
+    assert interval.value == pytest.approx(mean(many))
+    few = bootstrap(mean, many[:25], samples=200, seed=1)
+    assert few.high - few.low > 2 * (interval.high - interval.low)
+    half = bootstrap(mean, many, samples=200, seed=1, level=0.5)
+    assert interval.low < half.low < half.value < half.high < interval.high
+
+
+def test_the_ends_are_quantiles_of_the_resamples():
+    seen = []
+    interval = bootstrap(lambda items: seen.append(mean(items)) or seen[-1], [1, 5, 9], samples=99)
+    resampled = sorted(seen[:99])
+    quantile = torch.tensor([0.025, 0.975], dtype=torch.float64)
+    wanted = torch.quantile(torch.tensor(resampled, dtype=torch.float64), quantile).tolist()
+    assert [interval.low, interval.high] == pytest.approx(wanted) and interval.value == 5
+
+
+def test_a_resample_that_counts_nothing_is_left_out():
+    counts = torch.tensor([[1.0, 1.0]] + [[0.0, 0.0]] * 4)  # a class that one sentence has
+    assert bootstrap_sums(counts, samples=200) == (1.0, 1.0, 1.0)
+
+
+def test_chance_is_left_alone():
+    torch.manual_seed(0)
+    before = torch.get_rng_state()
+    bootstrap(mean, [1.0, 2.0], samples=5)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_bad_intervals_are_named():
+    with pytest.raises(ValueError, match="at least one item"):
+        bootstrap(mean, [])
+    with pytest.raises(ValueError, match="samples must be at least 1, got 0"):
+        bootstrap(mean, [1.0], samples=0)
+    with pytest.raises(ValueError, match="level must be between 0 and 1, got 95"):
+        bootstrap(mean, [1.0], level=95)
+    with pytest.raises(ValueError, match="NaN"):
+        bootstrap(lambda items: math.nan, [1.0])
+    with pytest.raises(ValueError, match=r"counts must be \(n, c\), got shape \(2,\)"):
+        bootstrap_sums(torch.ones(2))
+    with pytest.raises(ValueError, match="at least one item"):
+        bootstrap_sums(torch.ones(0, 2))
+
+
+# Entropy
+
+
+@given(cases(least=1))
+def test_entropy_is_the_slow_one(case):
+    weights = masked_softmax(case.scores, case.mask)
+    before = weights.clone()
+    entropy = weight_entropy(weights)
+    torch.testing.assert_close(weight_entropy(weights, case.mask), entropy)
+    relative = weight_entropy(weights, case.mask, normalize=True)
+    assert entropy.shape == relative.shape == weights.shape[:-1]
+    assert torch.equal(weights, before)
+    wide = {2: lambda t: t[None, None], 3: lambda t: t[:, None], 4: lambda t: t}[weights.dim()]
+    rows = wide(weights)
+    for b, h, q in torch.cartesian_prod(*map(torch.arange, rows.shape[:3])).reshape(-1, 3).tolist():
+        slow = -math.fsum(w * math.log(w) for w in rows[b, h, q].tolist() if w > 0)
+        keys = sum(may_attend(case.mask, b, h, q, k) for k in range(rows.shape[3]))
+        assert wide(entropy[..., None])[b, h, q].item() == pytest.approx(slow, abs=1e-12)
+        ratio = slow / math.log(keys) if keys > 1 else 0.0
+        assert wide(relative[..., None])[b, h, q].item() == pytest.approx(ratio, abs=1e-12)
+
+
+def test_entropy_at_its_ends():
+    even = weight_entropy(torch.full((2, 8), 1 / 8))
+    torch.testing.assert_close(even, torch.full((2,), math.log(8)))
+    assert weight_entropy(torch.eye(3)).tolist() == [0, 0, 0]
+    assert weight_entropy(torch.zeros(2, 3)).tolist() == [0, 0]
+    assert weight_entropy(torch.zeros(2, 3), normalize=True).tolist() == [0, 0]
+    mask = torch.tensor([[True, True, False]])
+    weights = torch.tensor([[0.5, 0.5, float("nan")]])
+    torch.testing.assert_close(weight_entropy(weights, mask, normalize=True), torch.ones(1))
+
+
+def test_bad_weights_are_named():
+    with pytest.raises(TypeError, match="weights must be floating point"):
+        weight_entropy(torch.ones(2, 2, dtype=torch.long))
+    with pytest.raises(ValueError, match=r"weights must be \(\.\.\., q, k\)"):
+        weight_entropy(torch.ones(2))
+    with pytest.raises(ValueError, match="mask of shape"):
+        weight_entropy(torch.ones(2, 3), torch.ones(3, 3, dtype=torch.bool))
+
+
+# Both packages
+
+
+THINGS = [
+    pytest.param(thing, id=f"{room.__name__}.{name}")
+    for room in (metrics, attnbook.data)
+    for name in room.__all__
+    if name != "grammar_corpus" and callable(thing := getattr(room, name))
+]
+
+
+@pytest.mark.parametrize("thing", THINGS)
+def test_docstrings(thing):
+    text = inspect.getdoc(thing)
+    assert thing.__doc__ and re.match(r"[^\n]{10,}\.(\n\n|$)", text)
+    if inspect.isclass(thing):
+        for name, method in vars(thing).items():
+            if inspect.isfunction(method) and not name.startswith("_"):
+                assert method.__doc__
