@@ -1,0 +1,323 @@
+"""Decoders: the next token from the tokens so far and the source, with and without attention."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from .._checks import check_choice, check_count, check_ids, check_probability, shape
+from ..attention import attention
+from ..normalize import masked_softmax
+from ..scores import AdditiveScore, ConcatScore, GeneralScore, dot, scaled_dot
+from .encoder import CELLS
+from .states import Encoding, Memory, Output, RecurrentState
+from .steps import STEPS
+
+SCORES = ("additive", "concat", "dot", "general", "scaled_dot")
+Score = Callable[[Tensor, Tensor], Tensor]
+
+
+class Bridge(nn.Module):
+    """The decoder's first state from the encoder's last, layer by layer: tanh(W h + b).
+
+    An LSTM's cell state, which has no bounds, gets W c + b of its own.
+
+    Shapes: each (b, l, input_size) -> (b, l, hidden_size).
+
+    Source: Bahdanau et al. 2015, appendix A.2.2; both directions instead of the backward one.
+    """
+
+    def __init__(self, input_size: int, hidden_size: int, num_layers: int, cell: str):
+        super().__init__()
+        parts = 2 if cell == "lstm" else 1
+        self.maps = nn.ModuleList(
+            nn.Linear(input_size, hidden_size) for _ in range(parts * num_layers)
+        )
+
+    def forward(self, hidden: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        maps = iter(self.maps)
+        moved = [torch.stack([next(maps)(x) for x in part.unbind(1)], dim=1) for part in hidden]
+        return (moved[0].tanh(), *moved[1:])
+
+
+class Decoder(nn.Module):
+    """What the decoders share: embedding, recurrent layers, first state, output layer."""
+
+    def __init__(
+        self,
+        vocab_size: int,
+        embed_size: int,
+        hidden_size: int,
+        *,
+        encoder_size: int,
+        context_size: int,
+        readout_size: int,
+        cell: str,
+        num_layers: int,
+        bridge: bool,
+        dropout: float,
+    ):
+        super().__init__()
+        self.vocab_size = check_count("vocab_size", vocab_size, least=1)
+        self.hidden_size = check_count("hidden_size", hidden_size, least=1)
+        self.encoder_size = check_count("encoder_size", encoder_size, least=1)
+        self.cell = check_choice("cell", cell, CELLS)
+        self.num_layers = check_count("num_layers", num_layers, least=1)
+        if not bridge and encoder_size != hidden_size:
+            raise ValueError(
+                "bridge=False hands the encoder's last state on as it is: encoder_size must equal "
+                f"hidden_size, got {encoder_size} and {hidden_size}"
+            )
+        self.bridge = Bridge(encoder_size, hidden_size, num_layers, cell) if bridge else None
+        self.embedding = nn.Embedding(vocab_size, check_count("embed_size", embed_size, 1), 0)
+        self.dropout = nn.Dropout(check_probability("dropout", dropout))
+        self.rnn = CELLS[cell](
+            embed_size + context_size,
+            hidden_size,
+            num_layers,
+            batch_first=True,
+            dropout=dropout if num_layers > 1 else 0.0,
+        )
+        self.output = nn.Linear(readout_size, vocab_size)
+
+    def first_hidden(self, encoding: Encoding) -> tuple[Tensor, ...]:
+        """The hidden state before the first token, each (b, l, d)."""
+        wanted = (2 if self.cell == "lstm" else 1, self.num_layers, self.encoder_size)
+        got = (len(encoding.hidden), *encoding.hidden[0].shape[1:])
+        if got != wanted:
+            raise ValueError(
+                "encoding must come from an encoder with this decoder's cell and num_layers, and "
+                f"output_size {self.encoder_size}: (states, layers, features) must be {wanted}, "
+                f"got {got}"
+            )
+        return self.bridge(encoding.hidden) if self.bridge else encoding.hidden
+
+    def embed(self, inputs: Tensor, state: RecurrentState) -> Tensor:
+        """Embeddings (b, q, e) of ids (b, q)."""
+        check_ids("inputs", inputs, self.vocab_size)
+        if len(inputs) != len(state.context):
+            raise ValueError(
+                f"inputs must have the {len(state.context)} rows of the state, "
+                f"got shape {shape(inputs)}"
+            )
+        return self.dropout(self.embedding(inputs))
+
+    def run(self, x: Tensor, hidden: tuple[Tensor, ...]) -> tuple[Tensor, tuple[Tensor, ...]]:
+        """All steps in one call of torch's kernel: (b, q, ...) -> states (b, q, d), and last."""
+        first = tuple(h.transpose(0, 1).contiguous() for h in hidden)  # (b, l, d) -> (l, b, d)
+        top, last = self.rnn(x, first if self.cell == "lstm" else first[0])
+        last = last if isinstance(last, tuple) else (last,)
+        return top, tuple(h.transpose(0, 1) for h in last)
+
+
+class PlainDecoder(Decoder):
+    """Decode from one vector: all that is known of the source, read again at every step.
+
+    The vector is the first hidden state of the top layer.
+
+    Args:
+        vocab_size: target ids run from 0 to `vocab_size` - 1; 0 is padding.
+        embed_size: features of a token's embedding.
+        hidden_size: features of a state.
+        encoder_size: `output_size` of the encoder.
+        cell: "gru" or "lstm", as the encoder's.
+        num_layers: recurrent layers, as many as the encoder's.
+        bridge: map the encoder's last state to the first one here; False hands it on as it is.
+        dropout: probability on embeddings and between layers, in training only.
+
+    Source: Cho et al. 2014, section 2.2; the output layer reads the state alone.
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        embed_size: int,
+        hidden_size: int,
+        *,
+        encoder_size: int,
+        cell: str = "gru",
+        num_layers: int = 1,
+        bridge: bool = True,
+        dropout: float = 0.0,
+    ):
+        super().__init__(
+            vocab_size,
+            embed_size,
+            hidden_size,
+            encoder_size=encoder_size,
+            context_size=hidden_size,
+            readout_size=hidden_size,
+            cell=cell,
+            num_layers=num_layers,
+            bridge=bridge,
+            dropout=dropout,
+        )
+
+    def start(self, encoding: Encoding) -> RecurrentState:
+        """The state before the first target token."""
+        hidden = self.first_hidden(encoding)
+        return RecurrentState(hidden, context=hidden[0][:, -1], memory=None)
+
+    def forward(
+        self, inputs: Tensor, state: RecurrentState, *, need_weights: bool = False
+    ) -> Output:
+        """Logits (b, q, vocab_size) after each of the ids (b, q); there are no weights."""
+        embedded = self.embed(inputs, state)
+        context = state.context.unsqueeze(1).expand(-1, inputs.shape[1], -1)  # (b, q, d)
+        top, hidden = self.run(torch.cat((embedded, context), dim=-1), state.hidden)
+        return Output(self.output(top), None, state._replace(hidden=hidden))
+
+
+class AttentionDecoder(Decoder):
+    """Decode with attention over the encoder's states.
+
+    With ``query="before"`` the state before a step asks, and the answer (the context) enters the
+    step: Bahdanau's decoder, a loop. With ``query="after"`` the state after the step asks, and
+    the context joins only the output layer: Luong's order. Then no step waits for an answer, and
+    a given target runs through torch's kernel and one call of `attention`.
+
+    Args:
+        vocab_size, embed_size, hidden_size, encoder_size, cell, num_layers, bridge, dropout: as
+            in `PlainDecoder`.
+        score: "additive", "concat", "dot", "general", "scaled_dot", or any score: a callable
+            (queries (b, q, d), keys (b, k, d_k)) -> (b, q, k). A module is trained along. A
+            score with `project_keys` and `from_projected` projects a source's keys once.
+        score_size: hidden features of a score named "additive" or "concat", `hidden_size` if None.
+        query: "before" or "after".
+        readout: "both" if the output layer reads state and context, "state" if the state alone
+            (only with ``query="before"``, where the state has seen the context).
+
+    Source: Bahdanau et al. 2015, section 3.1 and appendix A.2.2 (without its maxout output layer);
+    Luong et al. 2015, section 3 (without the tanh layer of equation 5).
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        embed_size: int,
+        hidden_size: int,
+        *,
+        encoder_size: int,
+        score: str | Score = "additive",
+        score_size: int | None = None,
+        query: str = "before",
+        readout: str = "both",
+        cell: str = "gru",
+        num_layers: int = 1,
+        bridge: bool = True,
+        dropout: float = 0.0,
+    ):
+        check_choice("query", query, ("before", "after"))
+        check_choice("readout", readout, ("both", "state"))
+        if (query, readout) == ("after", "state"):
+            raise ValueError(
+                'readout="state" needs query="before": after the step the context reaches nothing '
+                "but the output layer"
+            )
+        super().__init__(
+            vocab_size,
+            embed_size,
+            hidden_size,
+            encoder_size=encoder_size,
+            context_size=encoder_size if query == "before" else 0,
+            readout_size=hidden_size + (encoder_size if readout == "both" else 0),
+            cell=cell,
+            num_layers=num_layers,
+            bridge=bridge,
+            dropout=dropout,
+        )
+        self.query, self.readout = query, readout
+        self.score = make_score(score, hidden_size, encoder_size, score_size)
+
+    def start(self, encoding: Encoding) -> RecurrentState:
+        """The state before the first target token; projects the source's keys."""
+        outputs = encoding.outputs
+        project = getattr(self.score, "project_keys", None)
+        memory = Memory(outputs, project(outputs) if project else outputs, encoding.mask)
+        hidden = self.first_hidden(encoding)
+        return RecurrentState(hidden, outputs.new_zeros(len(outputs), self.encoder_size), memory)
+
+    def forward(
+        self, inputs: Tensor, state: RecurrentState, *, need_weights: bool = False
+    ) -> Output:
+        """Logits (b, q, vocab_size) after each of the ids (b, q), and weights (b, q, k)."""
+        embedded = self.embed(inputs, state)
+        steps = self._before if self.query == "before" else self._after
+        top, contexts, weights, hidden = steps(embedded, state, need_weights)
+        read = torch.cat((top, contexts), dim=-1) if self.readout == "both" else top
+        state = RecurrentState(hidden, contexts[:, -1], state.memory)
+        return Output(self.output(read), weights, state)  # one output layer for all steps
+
+    def _match(self, queries: Tensor, keys: Tensor) -> Tensor:
+        """Scores from keys as the memory holds them."""
+        return getattr(self.score, "from_projected", self.score)(queries, keys)
+
+    def _after(self, embedded: Tensor, state: RecurrentState, need_weights: bool):
+        top, hidden = self.run(embedded, state.hidden)
+        memory = state.memory
+        contexts, weights = attention(
+            top,
+            memory.keys,
+            memory.outputs,
+            score=scaled_dot if self.score is scaled_dot else self._match,
+            mask=memory.mask,
+            need_weights=need_weights,
+        )
+        return top, contexts, weights, hidden
+
+    def _before(self, embedded: Tensor, state: RecurrentState, need_weights: bool):
+        memory, rnn, step = state.memory, self.rnn, STEPS[self.cell]
+        # the first layer reads [embedding; context]: the embeddings' share for all steps at once
+        from_token, from_context = rnn.weight_ih_l0.split(
+            (embedded.shape[-1], self.encoder_size), dim=1
+        )
+        gates = F.linear(embedded, from_token, rnn.bias_ih_l0)  # (b, q, e) -> (b, q, gates x d)
+        layers = list(zip(*(h.unbind(1) for h in state.hidden), strict=True))  # (h[, c]) of each
+        top, contexts, weights = [], [], []
+        for x in gates.unbind(1):
+            query = layers[-1][0].unsqueeze(1)  # (b, d) -> (b, 1, d)
+            scores = self._match(query, memory.keys)  # (b, 1, k)
+            w = masked_softmax(scores, memory.mask)
+            context = (w @ memory.outputs).squeeze(1)  # (b, 1, k) @ (b, k, d) -> (b, d)
+            x = x + F.linear(context, from_context)
+            for n, hidden in enumerate(layers):
+                if n:
+                    below = F.dropout(layers[n - 1][0], rnn.dropout, self.training)
+                    x = F.linear(below, *(getattr(rnn, f"{p}_ih_l{n}") for p in PARTS))
+                layers[n] = step(x, hidden, *(getattr(rnn, f"{p}_hh_l{n}") for p in PARTS))
+            top.append(layers[-1][0])
+            contexts.append(context)
+            weights.append(w)
+        hidden = tuple(torch.stack(part, dim=1) for part in zip(*layers, strict=True))
+        joined = torch.cat(weights, dim=1) if need_weights else None  # (b, q, k)
+        return torch.stack(top, dim=1), torch.stack(contexts, dim=1), joined, hidden
+
+
+PARTS = ("weight", "bias")
+
+
+def make_score(
+    score: str | Score, query_size: int, key_size: int, hidden_size: int | None = None
+) -> Score:
+    """The score of that name for queries and keys of these sizes; a callable is returned as it is.
+
+    Raises:
+        ValueError: an unknown name, or "dot" and "scaled_dot" for unequal sizes.
+    """
+    if callable(score):
+        return score
+    check_choice("score", score, SCORES)
+    if score in ("additive", "concat"):
+        make = AdditiveScore if score == "additive" else ConcatScore
+        return make(query_size, key_size, query_size if hidden_size is None else hidden_size)
+    if score == "general":
+        return GeneralScore(query_size, key_size)
+    if query_size != key_size:
+        raise ValueError(
+            f"score {score!r} needs states of the encoder and of the decoder of one size, got "
+            f'{key_size} and {query_size}; "general" and "additive" take unequal ones'
+        )
+    return dot if score == "dot" else scaled_dot
