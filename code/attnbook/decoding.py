@@ -22,6 +22,7 @@ from torch import Tensor
 
 from ._checks import check_count
 from ._tree import map_tensors
+from .masks import length_mask
 
 
 class Decoded(NamedTuple):
@@ -69,28 +70,27 @@ def greedy(
     """
     check_count("max_len", max_len, least=1)
     state = model.start(source, source_lens)
-    b = len(source)
-    token = source.new_full((b,), bos, dtype=torch.int64)
+    token = torch.full((len(source),), bos, device=source.device)
     done = torch.zeros_like(token, dtype=torch.bool)
     tokens, steps, weights = [], [], []
-    for _ in range(max_len):
+    for _ in range(max_len):  # what a finished row says further is cut off at the end
         output = model.step(token.unsqueeze(1), state, need_weights=need_weights)
-        state, logits = output.state, output.logits[:, -1]  # (b, vocabulary)
-        best, token = logits.max(dim=-1)
-        steps.append((best - logits.logsumexp(dim=-1)).masked_fill(done, 0.0))
-        token = token.masked_fill(done, pad)
+        state = output.state
+        log_prob, token = output.logits[:, -1].log_softmax(dim=-1).max(dim=-1)  # (b,)
         tokens.append(token)
-        if output.weights is not None:
-            weights.append(_blank(output.weights, done))
+        steps.append(log_prob)
+        weights.append(output.weights)
         done = done | (token == eos)
         if done.all():
             break
-    tokens = torch.stack(tokens, dim=1)
+    tokens, steps = torch.stack(tokens, dim=1), torch.stack(steps, dim=1)  # (b, t)
+    lengths = _lengths(tokens, eos)
+    beyond = ~length_mask(lengths, tokens.shape[1]).squeeze(1)
     return Decoded(
-        tokens,
-        _lengths(tokens, eos),
-        torch.stack(steps, dim=1).sum(dim=1),
-        torch.cat(weights, dim=-2) if weights else None,
+        tokens.masked_fill(beyond, pad),
+        lengths,
+        steps.masked_fill(beyond, 0.0).sum(dim=1),
+        _join(weights, beyond),
     )
 
 
@@ -174,14 +174,13 @@ def _best(trail, scores: Tensor, length_penalty: float, eos: int, pad: int) -> D
     best = (scores / ((5 + lengths) / 6) ** length_penalty).argmax(dim=-1)  # (b,)
     tokens, lengths = tokens[rows, best], lengths[rows, best]
     t = int(lengths.max())
-    weights = None
+    beyond = ~length_mask(lengths, t).squeeze(1)
+    weights = [None]
     if trail[0][2] is not None:
-        steps = []
-        for n, ((_, _, step), place) in enumerate(zip(trail, places[::-1], strict=True)):
-            step = step[rows * w + place[rows, best]]  # (b, ..., 1, k)
-            steps.append(_blank(step, lengths <= n))
-        weights = torch.cat(steps, dim=-2)[..., :t, :]
-    return Decoded(tokens[:, :t], lengths, scores[rows, best], weights)
+        origins = [rows * w + place[rows, best] for place in reversed(places)]
+        steps = zip(trail[:t], origins[:t], strict=True)
+        weights = [step.index_select(0, origin) for (_, _, step), origin in steps]
+    return Decoded(tokens[:, :t], lengths, scores[rows, best], _join(weights, beyond))
 
 
 def _lengths(tokens: Tensor, eos: int) -> Tensor:
@@ -190,6 +189,10 @@ def _lengths(tokens: Tensor, eos: int) -> Tensor:
     return ((ended == 0).sum(dim=-1) + 1).clamp(max=tokens.shape[-1])
 
 
-def _blank(weights: Tensor, rows: Tensor) -> Tensor:
-    """Weights (b, ...) with zeros in `rows` (b,), boolean."""
-    return weights.masked_fill(rows.view(-1, *[1] * (weights.dim() - 1)), 0.0)
+def _join(steps: list, beyond: Tensor) -> Tensor | None:
+    """Weights of t steps, each (b, ..., 1, k), as (b, ..., t, k) with zeros `beyond` (b, t)."""
+    if steps[0] is None:
+        return None
+    weights = torch.cat(steps, dim=-2)
+    b, t = beyond.shape
+    return weights.masked_fill(beyond.view(b, *[1] * (weights.dim() - 3), t, 1), 0.0)

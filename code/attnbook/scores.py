@@ -208,10 +208,11 @@ def _hidden_layer(queries: Tensor, keys: Tensor, readout: nn.Linear) -> Tensor:
     """readout(tanh(q + k)) of every pair: (..., q, hidden), (..., k, hidden) -> (..., q, k)."""
     queries, keys = queries.unsqueeze(-2), keys.unsqueeze(-3)
     few = max(1, BLOCK // max(1, keys.numel()))  # queries at a time
+    if few >= queries.shape[-3]:
+        return readout((queries + keys).tanh_()).squeeze(-1)
     blocks = queries.split(few, dim=-3)  # each (..., few, 1, hidden)
     # of all pairs' features (..., q, k, hidden), only a block's are held
-    scores = [readout((block + keys).tanh_()) for block in blocks]
-    return (scores[0] if len(scores) == 1 else torch.cat(scores, dim=-3)).squeeze(-1)
+    return torch.cat([readout((block + keys).tanh_()) for block in blocks], dim=-3).squeeze(-1)
 
 
 def _check_sizes(queries: Tensor, keys: Tensor, query_size: int, key_size: int) -> None:

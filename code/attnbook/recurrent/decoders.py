@@ -10,7 +10,6 @@ from torch.nn import functional as F
 
 from .._checks import check_choice, check_count, check_ids, check_probability, shape
 from ..attention import attention
-from ..normalize import masked_softmax
 from ..scores import AdditiveScore, ConcatScore, GeneralScore, dot, scaled_dot
 from .encoder import CELLS
 from .states import Encoding, Memory, Output, RecurrentState
@@ -97,13 +96,17 @@ class Decoder(nn.Module):
 
     def embed(self, inputs: Tensor, state: RecurrentState) -> Tensor:
         """Embeddings (b, q, e) of ids (b, q)."""
-        check_ids("inputs", inputs, self.vocab_size)
+        check_ids("inputs", inputs)
         if len(inputs) != len(state.context):
             raise ValueError(
                 f"inputs must have the {len(state.context)} rows of the state, "
                 f"got shape {shape(inputs)}"
             )
-        return self.dropout(self.embedding(inputs))
+        try:
+            return self.dropout(self.embedding(inputs))
+        except IndexError:  # looked up first and checked after: a check of its own costs a step
+            check_ids("inputs", inputs, self.vocab_size)
+            raise
 
     def run(self, x: Tensor, hidden: tuple[Tensor, ...]) -> tuple[Tensor, tuple[Tensor, ...]]:
         """All steps in one call of torch's kernel: (b, q, ...) -> states (b, q, d), and last."""
@@ -275,14 +278,14 @@ class AttentionDecoder(Decoder):
             (embedded.shape[-1], self.encoder_size), dim=1
         )
         gates = F.linear(embedded, from_token, rnn.bias_ih_l0)  # (b, q, e) -> (b, q, gates x d)
+        masked = _masked(memory.mask)
         layers = list(zip(*(h.unbind(1) for h in state.hidden), strict=True))  # (h[, c]) of each
         top, contexts, weights = [], [], []
         for x in gates.unbind(1):
-            query = layers[-1][0].unsqueeze(1)  # (b, d) -> (b, 1, d)
-            scores = self._match(query, memory.keys)  # (b, 1, k)
-            w = masked_softmax(scores, memory.mask)
+            scores = self._match(layers[-1][0].unsqueeze(1), memory.keys)  # (b, 1, k)
+            w = scores.masked_fill(masked, -torch.inf).softmax(dim=-1)
             context = (w @ memory.outputs).squeeze(1)  # (b, 1, k) @ (b, k, d) -> (b, d)
-            x = x + F.linear(context, from_context)
+            x = torch.addmm(x, context, from_context.T)
             for n, hidden in enumerate(layers):
                 if n:
                     below = F.dropout(layers[n - 1][0], rnn.dropout, self.training)
@@ -291,9 +294,24 @@ class AttentionDecoder(Decoder):
             top.append(layers[-1][0])
             contexts.append(context)
             weights.append(w)
-        hidden = tuple(torch.stack(part, dim=1) for part in zip(*layers, strict=True))
-        joined = torch.cat(weights, dim=1) if need_weights else None  # (b, q, k)
-        return torch.stack(top, dim=1), torch.stack(contexts, dim=1), joined, hidden
+        hidden = tuple(_stack(part) for part in zip(*layers, strict=True))
+        joined = None
+        if need_weights:
+            joined = torch.cat(weights, dim=1).masked_fill(~memory.mask, 0.0)  # (b, q, k)
+        return _stack(top), _stack(contexts), joined, hidden
+
+
+def _masked(mask: Tensor) -> Tensor:
+    """Places of (b, 1, k) whose scores become minus infinity, the same at every step.
+
+    A source of length 0 stays open: its softmax is finite, and its values are zeros anyway.
+    """
+    return ~(mask | ~mask.any(dim=-1, keepdim=True))
+
+
+def _stack(tensors) -> Tensor:
+    """Tensors (b, d) as (b, n, d); a single one, the rule when decoding, is not copied."""
+    return tensors[0].unsqueeze(1) if len(tensors) == 1 else torch.stack(tensors, dim=1)
 
 
 PARTS = ("weight", "bias")

@@ -19,8 +19,9 @@ def gru_step(gates: Tensor, hidden: tuple[Tensor], weight: Tensor, bias: Tensor)
     Source: Cho et al. 2014, section 2.3, with the reset gate after the product as in `nn.GRU`.
     """
     (h,) = hidden
-    x_rz, x_n = gates.tensor_split((2 * h.shape[-1],), dim=-1)
-    h_rz, h_n = F.linear(h, weight, bias).tensor_split((2 * h.shape[-1],), dim=-1)
+    sizes = (2 * h.shape[-1], h.shape[-1])  # reset and update together, then the new state
+    x_rz, x_n = gates.split_with_sizes(sizes, dim=-1)
+    h_rz, h_n = F.linear(h, weight, bias).split_with_sizes(sizes, dim=-1)
     reset, update = (x_rz + h_rz).sigmoid_().chunk(2, dim=-1)
     new = x_n.addcmul(reset, h_n).tanh_()
     return (new.lerp(h, update),)  # (1 - update) new + update h
