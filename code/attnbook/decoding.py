@@ -22,7 +22,6 @@ from torch import Tensor
 
 from ._checks import check_count
 from ._tree import map_tensors
-from .masks import length_mask
 
 
 class Decoded(NamedTuple):
@@ -76,7 +75,7 @@ def greedy(
     for _ in range(max_len):  # what a finished row says further is cut off at the end
         output = model.step(token.unsqueeze(1), state, need_weights=need_weights)
         state = output.state
-        log_prob, token = output.logits[:, -1].log_softmax(dim=-1).max(dim=-1)  # (b,)
+        log_prob, token = output.logits.squeeze(1).log_softmax(dim=-1).max(dim=-1)  # (b,)
         tokens.append(token)
         steps.append(log_prob)
         weights.append(output.weights)
@@ -85,7 +84,7 @@ def greedy(
             break
     tokens, steps = torch.stack(tokens, dim=1), torch.stack(steps, dim=1)  # (b, t)
     lengths = _lengths(tokens, eos)
-    beyond = ~length_mask(lengths, tokens.shape[1]).squeeze(1)
+    beyond = _beyond(lengths, tokens.shape[1])
     return Decoded(
         tokens.masked_fill(beyond, pad),
         lengths,
@@ -137,7 +136,7 @@ def beam(
         output = model.step(token.view(b * w, 1), state, need_weights=need_weights)
         after = output.logits[:, -1].log_softmax(dim=-1).view(b, w, -1)  # (b, w, vocabulary)
         size = after.shape[-1]
-        after = scores.unsqueeze(-1) + after.to(scores.dtype)
+        after = scores.unsqueeze(-1) + after
         rank = after.masked_fill(done.unsqueeze(-1), -torch.inf)
         rank[..., pad].masked_fill_(done, torch.inf)  # what is finished stays, once, before all
         chosen = rank.flatten(1).topk(w, dim=-1).indices  # (b, w) of w x vocabulary
@@ -174,7 +173,7 @@ def _best(trail, scores: Tensor, length_penalty: float, eos: int, pad: int) -> D
     best = (scores / ((5 + lengths) / 6) ** length_penalty).argmax(dim=-1)  # (b,)
     tokens, lengths = tokens[rows, best], lengths[rows, best]
     t = int(lengths.max())
-    beyond = ~length_mask(lengths, t).squeeze(1)
+    beyond = _beyond(lengths, t)
     weights = [None]
     if trail[0][2] is not None:
         origins = [rows * w + place[rows, best] for place in reversed(places)]
@@ -187,6 +186,11 @@ def _lengths(tokens: Tensor, eos: int) -> Tensor:
     """Tokens up to the first end token and with it, or all: (..., t) -> (...)."""
     ended = (tokens == eos).cumsum(dim=-1)
     return ((ended == 0).sum(dim=-1) + 1).clamp(max=tokens.shape[-1])
+
+
+def _beyond(lengths: Tensor, t: int) -> Tensor:
+    """Places after a translation's end, (b, t)."""
+    return torch.arange(t, device=lengths.device) >= lengths.unsqueeze(1)
 
 
 def _join(steps: list, beyond: Tensor) -> Tensor | None:

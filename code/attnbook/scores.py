@@ -206,6 +206,8 @@ class ConcatScore(nn.Module):
 
 def _hidden_layer(queries: Tensor, keys: Tensor, readout: nn.Linear) -> Tensor:
     """readout(tanh(q + k)) of every pair: (..., q, hidden), (..., k, hidden) -> (..., q, k)."""
+    if queries.shape[-2] == 1:  # a decoder's step: the query broadcasts over the keys as it is
+        return readout((queries + keys).tanh_()).mT
     queries, keys = queries.unsqueeze(-2), keys.unsqueeze(-3)
     few = max(1, BLOCK // max(1, keys.numel()))  # queries at a time
     if few >= queries.shape[-3]:

@@ -133,10 +133,11 @@ def one_cycle(step: int, total: int, *, warmup: float = 0.1) -> float:
 
     Source: Smith and Topin 2018; the constants are those of `torch.optim.lr_scheduler.OneCycleLR`.
     """
-    up = max(1, round(warmup * total))
-    first, last = (1 / 25, 1.0) if step < up else (1.0, 4e-6)
-    done = step / up if step < up else (step - up) / max(1, total - 1 - up)
-    return last + (first - last) * (1 + math.cos(math.pi * min(done, 1.0))) / 2
+    top = max(0.0, warmup * total - 1)  # where the peak is, between steps as it may be
+    rising = step < top
+    first, last = (1 / 25, 1.0) if rising else (1.0, 4e-6)
+    done = step / top if rising else (step - top) / max(total - 1 - top, 1e-9)
+    return last + (first - last) * (1 + math.cos(math.pi * done)) / 2
 
 
 def fit(

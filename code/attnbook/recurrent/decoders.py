@@ -10,12 +10,14 @@ from torch.nn import functional as F
 
 from .._checks import check_choice, check_count, check_ids, check_probability, shape
 from ..attention import attention
+from ..normalize import masked_softmax
 from ..scores import AdditiveScore, ConcatScore, GeneralScore, dot, scaled_dot
-from .encoder import CELLS
+from .encoder import CELLS, look_up
 from .states import Encoding, Memory, Output, RecurrentState
 from .steps import STEPS
 
 SCORES = ("additive", "concat", "dot", "general", "scaled_dot")
+FINITE = (AdditiveScore, ConcatScore, GeneralScore)  # as `dot` is: they never score -inf
 Score = Callable[[Tensor, Tensor], Tensor]
 
 
@@ -102,11 +104,7 @@ class Decoder(nn.Module):
                 f"inputs must have the {len(state.context)} rows of the state, "
                 f"got shape {shape(inputs)}"
             )
-        try:
-            return self.dropout(self.embedding(inputs))
-        except IndexError:  # looked up first and checked after: a check of its own costs a step
-            check_ids("inputs", inputs, self.vocab_size)
-            raise
+        return self.dropout(look_up(self.embedding, "inputs", inputs))
 
     def run(self, x: Tensor, hidden: tuple[Tensor, ...]) -> tuple[Tensor, tuple[Tensor, ...]]:
         """All steps in one call of torch's kernel: (b, q, ...) -> states (b, q, d), and last."""
@@ -234,6 +232,7 @@ class AttentionDecoder(Decoder):
         )
         self.query, self.readout = query, readout
         self.score = make_score(score, hidden_size, encoder_size, score_size)
+        self.finite = isinstance(self.score, FINITE) or self.score in (dot, scaled_dot)
 
     def start(self, encoding: Encoding) -> RecurrentState:
         """The state before the first target token; projects the source's keys."""
@@ -251,7 +250,7 @@ class AttentionDecoder(Decoder):
         steps = self._before if self.query == "before" else self._after
         top, contexts, weights, hidden = steps(embedded, state, need_weights)
         read = torch.cat((top, contexts), dim=-1) if self.readout == "both" else top
-        state = RecurrentState(hidden, contexts[:, -1], state.memory)
+        state = RecurrentState(hidden, contexts.select(1, -1), state.memory)
         return Output(self.output(read), weights, state)  # one output layer for all steps
 
     def _match(self, queries: Tensor, keys: Tensor) -> Tensor:
@@ -272,25 +271,31 @@ class AttentionDecoder(Decoder):
         return top, contexts, weights, hidden
 
     def _before(self, embedded: Tensor, state: RecurrentState, need_weights: bool):
-        memory, rnn, step = state.memory, self.rnn, STEPS[self.cell]
+        memory, step = state.memory, STEPS[self.cell]
+        parameters = self.rnn.all_weights  # of each layer: weights and biases, _ih and _hh
+        weight, _, bias, _ = parameters[0]
         # the first layer reads [embedding; context]: the embeddings' share for all steps at once
-        from_token, from_context = rnn.weight_ih_l0.split(
-            (embedded.shape[-1], self.encoder_size), dim=1
-        )
-        gates = F.linear(embedded, from_token, rnn.bias_ih_l0)  # (b, q, e) -> (b, q, gates x d)
-        masked = _masked(memory.mask)
+        from_token, from_context = weight.split((embedded.shape[-1], self.encoder_size), dim=1)
+        gates = F.linear(embedded, from_token, bias)  # (b, q, e) -> (b, q, gates x d)
+        # what no key may pass: a source of length 0 stays open, for its values are zeros anyway
+        masked = memory.mask < memory.mask.any(dim=-1, keepdim=True)  # (b, 1, k)
         layers = list(zip(*(h.unbind(1) for h in state.hidden), strict=True))  # (h[, c]) of each
         top, contexts, weights = [], [], []
         for x in gates.unbind(1):
             scores = self._match(layers[-1][0].unsqueeze(1), memory.keys)  # (b, 1, k)
-            w = scores.masked_fill(masked, -torch.inf).softmax(dim=-1)
-            context = (w @ memory.outputs).squeeze(1)  # (b, 1, k) @ (b, k, d) -> (b, d)
+            if self.finite:  # `masked_softmax`, with what is the same at every step left out
+                w = scores.masked_fill(masked, -torch.inf).softmax(dim=-1)
+            else:
+                w = masked_softmax(scores, memory.mask)
+            context = torch.bmm(w, memory.outputs).squeeze(1)  # (b, 1, k) @ (b, k, d) -> (b, d)
             x = torch.addmm(x, context, from_context.T)
-            for n, hidden in enumerate(layers):
+            for n, (hidden, (w_ih, w_hh, b_ih, b_hh)) in enumerate(
+                zip(layers, parameters, strict=True)
+            ):
                 if n:
-                    below = F.dropout(layers[n - 1][0], rnn.dropout, self.training)
-                    x = F.linear(below, *(getattr(rnn, f"{p}_ih_l{n}") for p in PARTS))
-                layers[n] = step(x, hidden, *(getattr(rnn, f"{p}_hh_l{n}") for p in PARTS))
+                    below = F.dropout(layers[n - 1][0], self.rnn.dropout, self.training)
+                    x = F.linear(below, w_ih, b_ih)
+                layers[n] = step(x, hidden, w_hh, b_hh)
             top.append(layers[-1][0])
             contexts.append(context)
             weights.append(w)
@@ -301,20 +306,9 @@ class AttentionDecoder(Decoder):
         return _stack(top), _stack(contexts), joined, hidden
 
 
-def _masked(mask: Tensor) -> Tensor:
-    """Places of (b, 1, k) whose scores become minus infinity, the same at every step.
-
-    A source of length 0 stays open: its softmax is finite, and its values are zeros anyway.
-    """
-    return ~(mask | ~mask.any(dim=-1, keepdim=True))
-
-
 def _stack(tensors) -> Tensor:
     """Tensors (b, d) as (b, n, d); a single one, the rule when decoding, is not copied."""
     return tensors[0].unsqueeze(1) if len(tensors) == 1 else torch.stack(tensors, dim=1)
-
-
-PARTS = ("weight", "bias")
 
 
 def make_score(

@@ -67,16 +67,17 @@ class RecurrentEncoder(nn.Module):
         """
         check_ids("source", source)
         lengths = check_lengths("source_lens", source_lens, source)
-        k = source.shape[1]
-        mask = length_mask(lengths.to(source.device), k)  # (b, 1, k)
-        source = source.masked_fill(~mask.squeeze(1), 0)
-        check_ids("source", source, self.vocab_size)
-        embedded = self.dropout(self.embedding(source))  # (b, k) -> (b, k, e)
-        if (lengths == k).all():
-            outputs, last = self.rnn(embedded)  # packing costs time and changes nothing here
+        (b, k), shortest = source.shape, int(lengths.min())
+        if shortest == k:  # packing would cost time and change nothing
+            mask = torch.ones(b, 1, k, dtype=torch.bool, device=source.device)
+            outputs, last = self.rnn(self._embed(source))
         else:
+            mask = length_mask(lengths.to(source.device), k)  # (b, 1, k)
             packed = pack_padded_sequence(
-                embedded, lengths.clamp(min=1), batch_first=True, enforce_sorted=False
+                self._embed(source.masked_fill(~mask.squeeze(1), 0)),
+                lengths.clamp(min=1),
+                batch_first=True,
+                enforce_sorted=False,
             )  # so that the backward direction begins at each row's own end
             outputs, last = self.rnn(packed)
             outputs, _ = pad_packed_sequence(outputs, batch_first=True, total_length=k)
@@ -85,8 +86,21 @@ class RecurrentEncoder(nn.Module):
         hidden = tuple(
             h.unflatten(0, (self.num_layers, -1)).permute(2, 0, 1, 3).flatten(2) for h in last
         )
-        if not lengths.all():
+        if shortest == 0:
             something = mask.any(dim=-1, keepdim=True)  # (b, 1, 1)
             outputs = torch.where(something, outputs, 0.0)
             hidden = tuple(torch.where(something, h, 0.0) for h in hidden)
         return Encoding(outputs, hidden, mask)
+
+    def _embed(self, source: Tensor) -> Tensor:
+        """(b, k) -> (b, k, e)."""
+        return self.dropout(look_up(self.embedding, "source", source))
+
+
+def look_up(embedding: nn.Embedding, name: str, ids: Tensor) -> Tensor:
+    """Embeddings of ids, with an error that names them: looked up first, and checked after."""
+    try:
+        return embedding(ids)
+    except IndexError:
+        check_ids(name, ids, embedding.num_embeddings)
+        raise
