@@ -1,8 +1,9 @@
 """Attention, Measured: score, mask, normalise, pool.
 
-The rooms, in the order in which they may import: `masks`, `normalize`, `scores`, `attention`;
-beside them `plots` and `widgets`, which know no model. The names that chapters use are
-re-exported here; pictures load their heavy libraries only when they are first asked for.
+The rooms, in the order in which they may import: `masks`, `normalize`, `scores`, `attention`,
+`recurrent`, then `decoding` and `training`; beside them `plots` and `widgets`, which know no
+model. The names that chapters use are re-exported here; pictures load their heavy libraries only
+when they are first asked for.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import importlib
 
 from .attention import attention
+from .decoding import Decoded, beam, branch, greedy
 from .masks import (
     block_mask,
     causal_mask,
@@ -20,6 +22,13 @@ from .masks import (
     window_mask,
 )
 from .normalize import entmax15, gumbel_softmax, masked_softmax, sparsemax, top_k_softmax
+from .recurrent import (
+    AttentionDecoder,
+    PlainDecoder,
+    RecurrentEncoder,
+    RecurrentTranslator,
+    recurrent_translator,
+)
 from .scores import (
     AdditiveScore,
     ConcatScore,
@@ -34,6 +43,15 @@ from .scores import (
     triangular,
 )
 from .source import show_source
+from .training import (
+    Event,
+    History,
+    fit,
+    masked_cross_entropy,
+    mean_loss,
+    set_seed,
+    translation_loss,
+)
 
 __version__ = "0.1.0"
 
@@ -49,11 +67,20 @@ _LAZY = {
 
 __all__ = [
     "AdditiveScore",
+    "AttentionDecoder",
     "ConcatScore",
+    "Decoded",
+    "Event",
     "GeneralScore",
+    "History",
+    "PlainDecoder",
+    "RecurrentEncoder",
+    "RecurrentTranslator",
     "attention",
+    "beam",
     "block_mask",
     "boxcar",
+    "branch",
     "causal_mask",
     "constant",
     "cosine",
@@ -61,16 +88,23 @@ __all__ = [
     "dot",
     "entmax15",
     "epanechnikov",
+    "fit",
     "gaussian",
     "global_mask",
+    "greedy",
     "gumbel_softmax",
     "length_mask",
+    "masked_cross_entropy",
     "masked_softmax",
+    "mean_loss",
     "random_mask",
+    "recurrent_translator",
     "scaled_dot",
+    "set_seed",
     "show_source",
     "sparsemax",
     "top_k_softmax",
+    "translation_loss",
     "triangular",
     "window_mask",
     *_LAZY,

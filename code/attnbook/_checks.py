@@ -60,6 +60,58 @@ def check_pair(queries: Tensor, keys: Tensor, *, same_features: bool = True) -> 
         )
 
 
+def check_choice(name: str, value: str, choices) -> str:
+    """Return `value`, or raise ValueError unless it is one of `choices`."""
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
+    return value
+
+
+def check_probability(name: str, value: float) -> float:
+    """Return `value`, or raise ValueError unless it is at least 0 and below 1."""
+    if not 0.0 <= value < 1.0:
+        raise ValueError(f"{name} must be at least 0 and below 1, got {value}")
+    return value
+
+
+def check_ids(name: str, ids: Tensor, size: int | None = None) -> None:
+    """Raise unless `ids` are token ids (b, n), n at least 1, from 0 to `size` - 1.
+
+    The range is looked at on the CPU only: elsewhere that would wait for the device.
+    """
+    if not isinstance(ids, Tensor):
+        raise TypeError(f"{name} must be a torch.Tensor, got {type(ids).__name__}")
+    if ids.dtype not in (torch.int64, torch.int32):
+        raise TypeError(f"{name} must be token ids, int64 or int32, got {ids.dtype}")
+    if ids.dim() != 2 or 0 in ids.shape:
+        raise ValueError(
+            f"{name} must be (b, n) with at least one row and one column, got shape {shape(ids)}"
+        )
+    if size is not None and ids.device.type == "cpu":
+        low, high = (x.item() for x in ids.aminmax())
+        if low < 0 or high >= size:
+            worst = low if low < 0 else high
+            raise ValueError(f"{name} must hold ids from 0 to {size - 1}, got {worst}")
+
+
+def check_lengths(name: str, lengths: Tensor, ids: Tensor) -> Tensor:
+    """Return lengths (b,) of the rows of `ids` (b, n) as int64 on the CPU, or raise."""
+    if not isinstance(lengths, Tensor):
+        lengths = torch.as_tensor(lengths)
+    if lengths.is_floating_point() or lengths.dtype == torch.bool:
+        raise TypeError(f"{name} must be of an integer type, got {lengths.dtype}")
+    if tuple(lengths.shape) != tuple(ids.shape[:1]):
+        raise ValueError(
+            f"{name} must be ({ids.shape[0]},), one length for each row, got {shape(lengths)}"
+        )
+    lengths = lengths.to("cpu", torch.int64)
+    low, high = (x.item() for x in lengths.aminmax())
+    if low < 0 or high > ids.shape[1]:
+        worst = low if low < 0 else high
+        raise ValueError(f"{name} must be from 0 to {ids.shape[1]}, the columns, got {worst}")
+    return lengths
+
+
 def align_mask(mask: Tensor, target: tuple[int, ...]) -> Tensor:
     """Give `mask` the rank of scores of shape `target` and check its sizes; the rank decides.
 

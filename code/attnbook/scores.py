@@ -4,6 +4,9 @@ A score is a callable ``score(queries, keys) -> scores``: queries (..., q, d_q) 
 (..., k, d_k) in, scores (..., q, k) out. Plain functions have no parameters; the classes do.
 Fix a function's options with `functools.partial`: ``partial(gaussian, width=0.5)``.
 
+The classes that learn a map of the keys also split it off, for a source that is asked many times:
+``from_projected(queries, project_keys(keys))`` equals ``score(queries, keys)``.
+
 Kernels come as their logarithm, so that a softmax over them is the kernel's own normalisation:
 softmax(log K)_j = K_j / sum_i K_i. Outside its support a kernel scores minus infinity.
 """
@@ -14,6 +17,7 @@ import math
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from ._checks import check_count, check_pair, check_positive, shape
 
@@ -119,9 +123,17 @@ class GeneralScore(nn.Module):
         self.key_size = check_count("key_size", key_size, least=1)
         self.W = nn.Linear(key_size, query_size, bias=False)  # k -> W k
 
+    def project_keys(self, keys: Tensor) -> Tensor:
+        """W k for every key: (..., k, key_size) -> (..., k, query_size)."""
+        return self.W(keys)
+
+    def from_projected(self, queries: Tensor, projected: Tensor) -> Tensor:
+        """Scores (..., q, k) from queries and keys that `project_keys` has projected."""
+        return queries @ projected.mT
+
     def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
         _check_sizes(queries, keys, self.query_size, self.key_size)
-        return queries @ self.W(keys).mT
+        return self.from_projected(queries, self.project_keys(keys))
 
 
 class AdditiveScore(nn.Module):
@@ -150,12 +162,7 @@ class AdditiveScore(nn.Module):
 
     def from_projected(self, queries: Tensor, projected: Tensor) -> Tensor:
         """Scores (..., q, k) from queries and keys that `project_keys` has projected."""
-        queries, keys = self.W_q(queries).unsqueeze(-2), projected.unsqueeze(-3)
-        few = max(1, BLOCK // max(1, keys.numel()))  # queries at a time
-        blocks = queries.split(few, dim=-3)  # each (..., few, 1, hidden)
-        # of all pairs' features (..., q, k, hidden), only a block's are held
-        scores = [self.w((block + keys).tanh_()) for block in blocks]
-        return torch.cat(scores, dim=-3).squeeze(-1)
+        return _hidden_layer(self.W_q(queries), projected, self.w)
 
     def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
         _check_sizes(queries, keys, self.query_size, self.key_size)
@@ -180,12 +187,34 @@ class ConcatScore(nn.Module):
         self.W = nn.Linear(query_size + key_size, hidden_size, bias=False)
         self.v = nn.Linear(hidden_size, 1, bias=False)
 
+    def project_keys(self, keys: Tensor) -> Tensor:
+        """W_k k, the keys' share of W [q; k]: (..., k, key_size) -> (..., k, hidden_size)."""
+        return F.linear(keys, self.W.weight[:, self.query_size :])
+
+    def from_projected(self, queries: Tensor, projected: Tensor) -> Tensor:
+        """Scores (..., q, k) from queries and keys that `project_keys` has projected."""
+        queries = F.linear(queries, self.W.weight[:, : self.query_size])
+        return _hidden_layer(queries, projected, self.v)
+
     def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
         _check_sizes(queries, keys, self.query_size, self.key_size)
         q, k = queries.shape[-2], keys.shape[-2]
         left = queries.unsqueeze(-2).expand(*queries.shape[:-1], k, -1)  # (..., q, k, query_size)
         right = keys.unsqueeze(-3).expand(*keys.shape[:-2], q, k, -1)  # (..., q, k, key_size)
         return self.v(self.W(torch.cat((left, right), dim=-1)).tanh()).squeeze(-1)
+
+
+def _hidden_layer(queries: Tensor, keys: Tensor, readout: nn.Linear) -> Tensor:
+    """readout(tanh(q + k)) of every pair: (..., q, hidden), (..., k, hidden) -> (..., q, k)."""
+    if queries.shape[-2] == 1:  # a decoder's step: the query broadcasts over the keys as it is
+        return readout((queries + keys).tanh_()).mT
+    queries, keys = queries.unsqueeze(-2), keys.unsqueeze(-3)
+    few = max(1, BLOCK // max(1, keys.numel()))  # queries at a time
+    if few >= queries.shape[-3]:
+        return readout((queries + keys).tanh_()).squeeze(-1)
+    blocks = queries.split(few, dim=-3)  # each (..., few, 1, hidden)
+    # of all pairs' features (..., q, k, hidden), only a block's are held
+    return torch.cat([readout((block + keys).tanh_()) for block in blocks], dim=-3).squeeze(-1)
 
 
 def _check_sizes(queries: Tensor, keys: Tensor, query_size: int, key_size: int) -> None:

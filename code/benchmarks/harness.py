@@ -38,7 +38,9 @@ class Case:
 
     `ours` and `peer` take nothing and return a tensor, or a tuple that begins with one. Gradients
     are taken with respect to `leaves`, and to `parameters`, a pair of lists, ours and the peer's.
-    `goals` holds the largest ratio, ours to peer, of the forward pass, by "time" and "memory".
+    Where the two do all there is to do themselves (a training step), `whole` names that, and they
+    are run as they are. `goals` holds the largest ratio, ours to peer, of the forward pass or of
+    the whole, by "time" and "memory".
     """
 
     subject: str
@@ -46,12 +48,16 @@ class Case:
     peer_name: str
     ours: Callable
     peer: Callable
-    leaves: Sequence[Tensor]
+    leaves: Sequence[Tensor] = ()
     parameters: tuple[Sequence[Tensor], Sequence[Tensor]] = ((), ())
     goals: dict[str, float] = field(default_factory=dict)
+    whole: str | None = None
 
     def passes(self):
-        """Pairs (ours, peer) by pass: forward without a graph, and forward and backward."""
+        """Pairs (ours, peer) by pass: forward without a graph, forward and backward; or `whole`."""
+        if self.whole:
+            yield self.whole, (self.ours, self.peer)
+            return
         yield "forward", tuple(_without_graph(f) for f in (self.ours, self.peer))
         both = zip((self.ours, self.peer), self.parameters, strict=True)
         yield "forward + backward", tuple(_with_backward(f, [*self.leaves, *p]) for f, p in both)
@@ -145,7 +151,7 @@ def peak_memory(function: Callable) -> int:
 def measure(case: Case, *, seconds: float = 2.0) -> list[dict]:
     """One row for each pass of a case, ready for JSON."""
     rows = []
-    for name, (ours, peer) in case.passes():
+    for n, (name, (ours, peer)) in enumerate(case.passes()):
         memory = [peak_memory(f) / MB for f in (ours, peer)]
         rows.append(
             {
@@ -159,7 +165,7 @@ def measure(case: Case, *, seconds: float = 2.0) -> list[dict]:
                     "peer_mb": memory[1],
                     "ratio": memory[0] / memory[1],
                 },
-                "goals": case.goals if name == "forward" else {},
+                "goals": {} if n else case.goals,
             }
         )
     return rows

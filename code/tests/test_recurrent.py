@@ -1,0 +1,451 @@
+"""Recurrent translators: padding, order, steps, states; references by cells and slow loops."""
+
+import copy
+
+import pytest
+import torch
+from attnbook_testing import references
+from attnbook_testing.translation import (
+    KINDS,
+    SCORES,
+    VOCAB,
+    sources,
+    targets_for,
+    translators,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from safetensors.torch import load_file, save_file
+from torch import nn
+
+import attnbook as ab
+from attnbook.recurrent.steps import STEPS
+
+EXACT = {"atol": 1e-12, "rtol": 1e-10}  # double precision
+few = settings(max_examples=20)
+every_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def close(a, b):
+    torch.testing.assert_close(a, b, **EXACT)
+
+
+def small(kind="before", seed=0, **options):
+    ab.set_seed(seed)
+    options = {"embed_size": 3, "hidden_size": 4} | options
+    return ab.recurrent_translator(VOCAB, VOCAB, attention=kind, **options).double().eval()
+
+
+def gradients(model, output):
+    weight = torch.arange(1.0, output.numel() + 1, dtype=output.dtype).view_as(output).cos()
+    return torch.autograd.grad((output * weight).sum(), list(model.parameters()), allow_unused=True)
+
+
+# padding, order, steps
+
+
+@few
+@given(model=translators(), source=sources(), more=st.integers(0, 5), seed=st.integers(0, 999))
+def test_padding_of_any_amount_and_content_changes_no_output_and_no_gradient(
+    model, source, more, seed
+):
+    ids, lens = source
+    inputs = targets_for(ids)
+    plain = model(ids, lens, inputs, need_weights=True)
+    random = torch.Generator().manual_seed(seed)
+    junk = torch.randint(-(2**40), 2**40, (len(ids), ids.shape[1] + more), generator=random)
+    valid = ab.length_mask(lens, junk.shape[1]).squeeze(1)
+    padded = junk.where(~valid, nn.functional.pad(ids, (0, more)))
+    other = model(padded, lens, inputs, need_weights=True)
+    close(other.logits, plain.logits)
+    if plain.weights is not None:
+        close(other.weights[..., : ids.shape[1]], plain.weights)
+        assert not other.weights.masked_select(~valid.unsqueeze(1)).any()
+    for one, two in zip(
+        gradients(model, plain.logits), gradients(model, other.logits), strict=True
+    ):
+        assert (one is None) == (two is None)
+        if one is not None:
+            close(two, one)
+
+
+@few
+@given(model=translators(), source=sources(), valid=st.integers(1, 4), seed=st.integers(1, 99))
+def test_padding_of_the_target_changes_nothing_before_it(model, source, valid, seed):
+    inputs = targets_for(source[0])
+    other = inputs.clone()
+    other[:, valid:] = targets_for(source[0], seed=seed)[:, valid:]
+    one, two = (model(*source, x, need_weights=True) for x in (inputs, other))
+    close(two.logits[:, :valid], one.logits[:, :valid])
+    if one.weights is not None:
+        close(two.weights[:, :valid], one.weights[:, :valid])
+
+
+@few
+@given(model=translators(), source=sources(), seed=st.integers(0, 99))
+def test_the_order_of_a_batch_and_its_company_do_not_matter(model, source, seed):
+    ids, lens = source
+    inputs = targets_for(ids)
+    plain = model(ids, lens, inputs).logits
+    order = torch.randperm(len(ids), generator=torch.Generator().manual_seed(seed))
+    close(model(ids[order], lens[order], inputs[order]).logits, plain[order])
+    for i in range(len(ids)):
+        close(model(ids[i : i + 1], lens[i : i + 1], inputs[i : i + 1]).logits[0], plain[i])
+
+
+@few
+@given(model=translators(), source=sources(), cuts=st.sets(st.integers(1, 4)))
+def test_steps_of_any_length_are_the_whole_target(model, source, cuts):
+    inputs = targets_for(source[0], q=5)
+    whole = model(*source, inputs, need_weights=True)
+    state, parts = model.start(*source), []
+    for piece in inputs.tensor_split(sorted(cuts), dim=1):
+        parts.append(model.step(piece, state, need_weights=True))
+        state = parts[-1].state
+    close(torch.cat([p.logits for p in parts], dim=1), whole.logits)
+    close(state.context, whole.state.context)
+    for one, two in zip(state.hidden, whole.state.hidden, strict=True):
+        close(one, two)
+    if whole.weights is not None:
+        close(torch.cat([p.weights for p in parts], dim=1), whole.weights)
+
+
+@every_kind
+@pytest.mark.parametrize("cell", ["gru", "lstm"])
+def test_an_empty_source_gives_zero_weights_zero_context_and_finite_gradients(kind, cell):
+    model = small(kind, cell=cell)
+    ids, lens = torch.randint(4, VOCAB, (3, 5)), torch.tensor([5, 0, 2])
+    output = model(ids, lens, targets_for(ids), need_weights=True)
+    assert output.logits.isfinite().all()
+    if kind:
+        assert not output.weights[1].any() and not output.state.context[1].any()
+        close(output.weights[[0, 2]].sum(-1), torch.ones(2, 4, dtype=torch.float64))
+    assert all(g is None or g.isfinite().all() for g in gradients(model, output.logits))
+    encoded = model.encoder(ids, lens)
+    assert not encoded.outputs[1].any() and not any(h[1].any() for h in encoded.hidden)
+
+
+# independent references
+
+
+@pytest.mark.parametrize("cell", ["gru", "lstm"])
+@pytest.mark.parametrize("layers", [1, 2])
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_the_encoder_is_torchs_on_each_source_alone(cell, layers, bidirectional):
+    ab.set_seed(0)
+    encoder = ab.RecurrentEncoder(
+        VOCAB, 3, 4, cell=cell, num_layers=layers, bidirectional=bidirectional
+    ).double()
+    ids, lens = torch.randint(0, VOCAB, (4, 6)), torch.tensor([6, 1, 3, 5])
+    encoded = encoder(ids, lens)
+    make = {"gru": nn.GRU, "lstm": nn.LSTM}[cell]
+    peer = make(3, 4, layers, batch_first=True, bidirectional=bidirectional).double()
+    peer.load_state_dict(encoder.rnn.state_dict())
+    directions = 1 + bidirectional
+    for i, n in enumerate(lens.tolist()):
+        outputs, last = peer(encoder.embedding.weight[ids[i, :n]].unsqueeze(0))
+        close(encoded.outputs[i, :n], outputs[0])
+        assert not encoded.outputs[i, n:].any()
+        for ours, theirs in zip(encoded.hidden, last if cell == "lstm" else (last,), strict=True):
+            for layer in range(layers):
+                ends = [theirs[layer * directions + d, 0] for d in range(directions)]
+                close(ours[i, layer], torch.cat(ends))
+
+
+@pytest.mark.parametrize("cell", ["gru", "lstm"])
+def test_a_step_is_torchs_cell(cell):
+    ab.set_seed(0)
+    make = {"gru": nn.GRUCell, "lstm": nn.LSTMCell}[cell]
+    peer = make(3, 4).double()
+    x, h, c = (torch.randn(5, d, dtype=torch.float64) for d in (3, 4, 4))
+    hidden = (h,) if cell == "gru" else (h, c)
+    wanted = peer(x, h if cell == "gru" else (h, c))
+    gates = x @ peer.weight_ih.T + peer.bias_ih
+    got = STEPS[cell](gates, hidden, peer.weight_hh, peer.bias_hh)
+    for one, two in zip(got, (wanted,) if cell == "gru" else wanted, strict=True):
+        close(one, two)
+
+
+def slow_score(decoder, name, query, key):
+    """One score from one query (d,) and one key (d,)."""
+    score = decoder.score
+    if name == "additive":
+        return score.w.weight[0] @ (score.W_q.weight @ query + score.W_k.weight @ key).tanh()
+    if name == "concat":
+        return score.v.weight[0] @ (score.W.weight @ torch.cat((query, key))).tanh()
+    if name == "general":
+        return query @ score.W.weight @ key
+    return query @ key / (len(key) ** 0.5 if name == "scaled_dot" else 1)
+
+
+@pytest.mark.parametrize("kind", ["before", "after"])
+@pytest.mark.parametrize("cell", ["gru", "lstm"])
+@pytest.mark.parametrize("name", SCORES)
+def test_the_attention_decoder_is_a_slow_loop_over_cells(kind, cell, name):
+    """By torch's cells, two layers, and weights and contexts of Python floats."""
+    model = small(kind, cell=cell, score=name, num_layers=2)
+    ids, lens = torch.randint(4, VOCAB, (2, 5)), torch.tensor([5, 3])
+    inputs = targets_for(ids, q=3)
+    output = model(ids, lens, inputs, need_weights=True)
+    decoder, encoded = model.decoder, model.encoder(ids, lens)
+    make = {"gru": nn.GRUCell, "lstm": nn.LSTMCell}[cell]
+    sizes = (decoder.rnn.input_size, 4)
+    cells = [make(d, 4).double() for d in sizes]
+    for n, one in enumerate(cells):
+        names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+        one.load_state_dict({p: getattr(decoder.rnn, f"{p}_l{n}") for p in names})
+    maps = iter(decoder.bridge.maps)
+    first = [[next(maps)(part[:, n]) for n in range(2)] for part in encoded.hidden]
+    hidden = [
+        first[0][n].tanh() if cell == "gru" else (first[0][n].tanh(), first[1][n]) for n in range(2)
+    ]
+
+    def top():
+        return hidden[-1] if cell == "gru" else hidden[-1][0]
+
+    def ask():
+        scores = torch.tensor(
+            [
+                [[slow_score(decoder, name, top()[b], key).item() for key in encoded.outputs[b]]]
+                for b in range(2)
+            ],
+            dtype=torch.float64,
+        )
+        weights = references.weights(scores, encoded.mask)
+        return references.pool(weights, encoded.outputs)[:, 0], weights[:, 0]
+
+    for t in range(3):
+        x = decoder.embedding.weight[inputs[:, t]]
+        if kind == "before":
+            context, weights = ask()
+            x = torch.cat((x, context), dim=-1)
+        for n in range(2):
+            hidden[n] = cells[n](x, hidden[n])
+            x = hidden[n] if cell == "gru" else hidden[n][0]
+        if kind == "after":
+            context, weights = ask()
+        read = torch.cat((top(), context), dim=-1)
+        close(output.weights[:, t], weights)
+        close(output.logits[:, t], read @ decoder.output.weight.T + decoder.output.bias)
+
+
+@pytest.mark.parametrize("cell", ["gru", "lstm"])
+def test_the_plain_decoder_reads_its_first_state_at_every_step(cell):
+    model = small(None, cell=cell)
+    ids, lens = torch.randint(4, VOCAB, (2, 5)), torch.tensor([5, 3])
+    inputs = targets_for(ids, q=3)
+    state = model.start(ids, lens)
+    make = {"gru": nn.GRUCell, "lstm": nn.LSTMCell}[cell]
+    one = make(3 + 4, 4).double()
+    rnn = model.decoder.rnn
+    names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+    one.load_state_dict({p: getattr(rnn, f"{p}_l0") for p in names})
+    hidden = tuple(h[:, 0] for h in state.hidden)
+    vector, hidden = hidden[0], hidden if cell == "lstm" else hidden[0]
+    close(state.context, vector)
+    output = model.step(inputs, state)
+    for t in range(3):
+        x = torch.cat((model.decoder.embedding.weight[inputs[:, t]], vector), dim=-1)
+        hidden = one(x, hidden)
+        top = hidden[0] if cell == "lstm" else hidden
+        close(output.logits[:, t], model.decoder.output(top))
+    assert output.weights is None and output.state.memory is None
+
+
+# states are values
+
+
+@few
+@given(model=translators(), source=sources(), data=st.data())
+def test_a_branched_state_goes_on_as_its_row(model, source, data):
+    state = model.step(targets_for(source[0], q=2), model.start(*source)).state
+    b = len(source[0])
+    rows = torch.tensor(data.draw(st.lists(st.integers(0, b - 1), min_size=1, max_size=5)))
+    inputs = targets_for(source[0], q=2, seed=1)
+    whole = model.step(inputs, state).logits
+    close(model.step(inputs[rows], ab.branch(state, rows)).logits, whole[rows])
+
+
+@every_kind
+def test_nothing_is_changed_and_nothing_is_kept(kind):
+    model = small(kind, cell="lstm")
+    ids, lens = torch.randint(4, VOCAB, (2, 5)), torch.tensor([5, 3])
+    inputs, state = targets_for(ids), model.start(ids, lens)
+    before = copy.deepcopy((ids, lens, inputs, [t.detach() for t in flat(state)]))
+    held = [dict(vars(module)) for module in model.modules()]
+    first = model.step(inputs, state, need_weights=True).logits
+    assert [dict(vars(module)) for module in model.modules()] == held
+    after = (ids, lens, inputs, flat(state))
+    torch.testing.assert_close(flat(after), flat(before), rtol=0, atol=0)
+    close(model.step(inputs, state).logits, first)
+
+
+def flat(tree):
+    if isinstance(tree, torch.Tensor):
+        return [tree]
+    return [] if tree is None else [x for part in tree for x in flat(part)]
+
+
+@pytest.mark.parametrize("kind", ["before", "after"])
+@pytest.mark.parametrize("name", ["additive", "concat", "general"])
+def test_keys_are_projected_once_for_a_source(kind, name, monkeypatch):
+    model = small(kind, score=name)
+    made = []
+    project = model.decoder.score.project_keys
+    monkeypatch.setattr(
+        model.decoder.score, "project_keys", lambda keys: made.append(1) or project(keys)
+    )
+    ids = torch.randint(4, VOCAB, (2, 5))
+    state = model.start(ids, torch.tensor([5, 3]))
+    for _ in range(3):
+        state = model.step(targets_for(ids), state).state
+    assert made == [1]
+
+
+# any score
+
+
+class Bilinear(nn.Module):
+    """A score that knows nothing of projected keys."""
+
+    def __init__(self):
+        super().__init__()
+        self.W = nn.Parameter(torch.eye(4))
+
+    def forward(self, queries, keys):
+        return queries @ self.W @ keys.mT
+
+
+@pytest.mark.parametrize("kind", ["before", "after"])
+def test_a_module_of_ones_own_is_trained_along_and_equals_the_named_one(kind):
+    ids, lens = torch.randint(4, VOCAB, (2, 5)), torch.tensor([5, 3])
+    mine, named = small(kind, score=Bilinear()), small(kind, score="dot")
+    mine.load_state_dict(named.state_dict() | {"decoder.score.W": torch.eye(4).double()})
+    inputs = targets_for(ids)
+    got = mine(ids, lens, inputs, need_weights=True)
+    wanted = named(ids, lens, inputs, need_weights=True)
+    close(got.logits, wanted.logits)
+    close(got.weights, wanted.weights)
+    (grad,) = torch.autograd.grad(got.logits.sum(), [mine.decoder.score.W])
+    assert grad.abs().sum() > 0
+
+
+@pytest.mark.parametrize("kind", ["before", "after"])
+def test_a_score_may_refuse_every_key(kind):
+    model = small(kind, score=lambda q, k: ab.boxcar(q * 100, k * 100, width=1e-3))
+    ids, lens = torch.randint(4, VOCAB, (2, 5)), torch.tensor([5, 3])
+    output = model(ids, lens, targets_for(ids), need_weights=True)
+    assert not output.weights.any() and output.logits.isfinite().all()
+
+
+def test_both_places_of_the_query_differ_and_see_the_source():
+    ids, lens = torch.randint(4, VOCAB, (1, 5)), torch.tensor([5])
+    other = ids.clone()
+    other[0, 0] = 4 + (ids[0, 0] - 3) % (VOCAB - 4)
+    for kind in KINDS:
+        model, inputs = small(kind), targets_for(ids)
+        one, two = model(ids, lens, inputs).logits, model(other, lens, inputs).logits
+        assert (one - two).abs().max() > 1e-4
+
+
+# torch's conventions
+
+
+@every_kind
+@pytest.mark.parametrize("cell", ["gru", "lstm"])
+def test_saved_and_loaded_weights_give_equal_logits(kind, cell, tmp_path):
+    model, other = small(kind, cell=cell, num_layers=2), small(kind, 1, cell=cell, num_layers=2)
+    ids, lens = torch.randint(4, VOCAB, (2, 5)), torch.tensor([5, 3])
+    case = (ids, lens, targets_for(ids))
+    wanted = model(*case).logits
+    assert not torch.equal(other(*case).logits, wanted)
+    save_file(model.state_dict(), tmp_path / "model.safetensors")
+    other.load_state_dict(load_file(tmp_path / "model.safetensors"))
+    assert torch.equal(other(*case).logits, wanted)
+    torch.save(model.state_dict(), tmp_path / "model.pt")
+    third = small(kind, 2, cell=cell, num_layers=2)
+    third.load_state_dict(torch.load(tmp_path / "model.pt", weights_only=True))
+    assert torch.equal(third(*case).logits, wanted)
+
+
+@every_kind
+@pytest.mark.parametrize("layers", [1, 2])
+def test_dropout_is_at_work_in_training_only(kind, layers):
+    model = small(kind, dropout=0.5, num_layers=layers)
+    ids, lens = torch.randint(4, VOCAB, (2, 5)), torch.tensor([5, 3])
+    case = (ids, lens, targets_for(ids))
+    assert torch.equal(model(*case).logits, model(*case).logits)
+    model.train()
+    assert not torch.equal(model(*case).logits, model(*case).logits)
+
+
+@every_kind
+def test_a_model_moves_to_another_dtype(kind):
+    model = small(kind).float()
+    ids, lens = torch.randint(4, VOCAB, (2, 5)), torch.tensor([5, 3])
+    assert model(ids, lens, targets_for(ids)).logits.dtype == torch.float32
+
+
+# errors
+
+
+@pytest.mark.parametrize(
+    ("source", "lens", "error", "message"),
+    [
+        ([[1.0, 2.0]], [2], TypeError, "source must be token ids"),
+        ([[1, VOCAB]], [2], ValueError, f"source must hold ids from 0 to 11, got {VOCAB}"),
+        ([[1, -1]], [2], ValueError, "source must hold ids from 0 to 11, got -1"),
+        ([1, 2], [2], ValueError, r"source must be \(b, n\)"),
+        ([[1, 2]], [3], ValueError, "source_lens must be from 0 to 2, the columns, got 3"),
+        ([[1, 2]], [-1], ValueError, "source_lens must be from 0 to 2"),
+        ([[1, 2]], [1, 2], ValueError, r"source_lens must be \(1,\)"),
+        ([[1, 2]], [1.0], TypeError, "source_lens must be of an integer type"),
+    ],
+)
+def test_a_bad_source_is_named(source, lens, error, message):
+    with pytest.raises(error, match=message):
+        small().start(torch.tensor(source), torch.tensor(lens))
+
+
+@every_kind
+def test_bad_inputs_are_named(kind):
+    model = small(kind)
+    state = model.start(torch.tensor([[5, 6]]), torch.tensor([2]))
+    with pytest.raises(ValueError, match="inputs must hold ids from 0 to 11, got 12"):
+        model.step(torch.tensor([[12]]), state)
+    with pytest.raises(ValueError, match="inputs must have the 1 rows of the state"):
+        model.step(torch.tensor([[1], [1]]), state)
+    with pytest.raises(ValueError, match=r"inputs must be \(b, n\)"):
+        model.step(torch.zeros(1, 0, dtype=torch.int64), state)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"cell": "rnn"}, "cell must be one of 'gru', 'lstm', got 'rnn'"),
+        ({"kind": "during"}, "attention must be one of None"),
+        ({"score": "cosine"}, "score must be one of 'additive'"),
+        ({"hidden_size": 5}, "hidden_size must be even"),
+        ({"dropout": 1.0}, "dropout must be at least 0 and below 1"),
+        ({"num_layers": 0}, "num_layers must be at least 1"),
+    ],
+)
+def test_a_bad_option_is_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        small(**options)
+
+
+def test_parts_that_do_not_fit_are_named():
+    encoder = ab.RecurrentEncoder(VOCAB, 3, 4)  # two directions: 8 features
+    with pytest.raises(ValueError, match="output_size that the decoder expects, 4, got 8"):
+        ab.RecurrentTranslator(encoder, ab.PlainDecoder(VOCAB, 3, 4, encoder_size=4))
+    with pytest.raises(ValueError, match="bridge=False"):
+        ab.PlainDecoder(VOCAB, 3, 4, encoder_size=8, bridge=False)
+    with pytest.raises(ValueError, match=r"'dot' needs states .* got 8 and 4"):
+        ab.AttentionDecoder(VOCAB, 3, 4, encoder_size=8, score="dot")
+    with pytest.raises(ValueError, match='readout="state" needs query="before"'):
+        ab.AttentionDecoder(VOCAB, 3, 4, encoder_size=8, query="after", readout="state")
+    lstm = ab.RecurrentEncoder(VOCAB, 3, 4, cell="lstm")
+    decoder = ab.PlainDecoder(VOCAB, 3, 4, encoder_size=8)
+    with pytest.raises(ValueError, match="encoding must come from an encoder with this decoder"):
+        decoder.start(lstm(torch.tensor([[5]]), torch.tensor([1])))
