@@ -1,0 +1,170 @@
+"""Verb groups: auxiliaries, tense, negation, adverbs and clitics around one verb.
+
+The tense of an English verb sits in its form and its auxiliaries, that of a French one in its
+ending or its auxiliary; do-support and the progressive "be" say nothing that French repeats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from .conjugation import english_forms, french_forms, participle
+from .context import Nominal
+from .tokens import English, French
+from .verbs import Verb
+
+SIMPLE = {
+    "present": "present", "progressive": "present", "when": "future", "future": "future",
+    "past_progressive": "imperfect", "used_to": "imperfect", "conditional": "conditional",
+}  # fmt: skip
+BE_PRESENT = ("am", "are", "is", "are", "are", "are")
+BE_PAST = ("was", "were", "was", "were", "were", "were")
+
+
+class VerbGroup(NamedTuple):
+    """A conjugated verb with its satellites; objects are added behind."""
+
+    first: list[English]  # the auxiliary that changes places with the subject in a question
+    rest: list[English]
+    french: list[French]
+    finite: int  # where the conjugated French word stands
+
+    def add(self, english: Sequence[English] = (), french: Sequence[French] = ()) -> VerbGroup:
+        """Lengthen both sides."""
+        return self._replace(rest=[*self.rest, *english], french=[*self.french, *french])
+
+
+class Negation(NamedTuple):
+    """The words of a negation; `english` stands before the verb, `ending` after it."""
+
+    english: list[English]
+    ne: French
+    second: French | None
+    support: bool = False  # "not" asks for do-support
+    ending: tuple[Sequence[English], Sequence[French]] = ((), ())
+
+
+def negate(kind: str) -> Negation:
+    """Build "not", "never", "longer" (no longer), "nothing" or "nobody"."""
+    english = [English(word) for word in {"longer": "no longer"}.get(kind, kind).split()]
+    ne = French("ne", "negation", (), tuple(english))
+    words = {"not": "pas", "never": "jamais", "longer": "plus", "nothing": "rien"}
+    if kind == "nobody":  # follows the participle: il n'a vu personne
+        return Negation([], ne, None, ending=(english, [French("personne", "pronoun", (*english,))]))
+    second = French(words[kind], "negation", (*english,))
+    if kind == "nothing":
+        return Negation([], ne, second, ending=(english, ()))
+    return Negation(english, ne, second, support=kind == "not")
+
+
+class _English(NamedTuple):
+    """The English side of a verb group: auxiliary, what follows it, and what each stands for."""
+
+    first: list[English]
+    rest: list[English]
+    main: English
+    sure: tuple[English, ...] = ()  # an auxiliary that French says too
+    possible: tuple[English, ...] = ()  # one that it leaves out
+
+
+def _english(verb: Verb, tense: str, subject: Nominal, support: bool) -> _English:
+    base, third, past, done, ing = english_forms(verb.english)
+    be = BE_PAST if tense.startswith("past") else BE_PRESENT
+    be = be[subject.person]
+    if tense in ("present", "when", "past"):
+        if base == "be":
+            main = English(be)
+            return _English([main], [], main)
+        form = past if tense == "past" else third if subject.third else base
+        if not support:
+            main = English(form)
+            return _English([], [main], main)
+        main = English(base)
+        do = English("did" if tense == "past" else "does" if subject.third else "do")
+        return _English([do], [main], main, possible=(do,))
+    if tense == "used_to":
+        used, to, main = English("used"), English("to"), English(base)
+        return _English([], [used, to, main], main, (used,), (to,))
+    if tense in ("progressive", "past_progressive"):
+        helper, main = English(be), English(ing)
+        return _English([helper], [main], main, possible=(helper,))
+    if tense in ("future", "conditional"):
+        helper = English("will" if tense == "future" else "would")
+        main = English(base)
+        return _English([helper], [main], main, (helper,))
+    if tense == "near":
+        helper, going, to, main = English(be), English("going"), English("to"), English(base)
+        return _English([helper], [going, to, main], main, (going,), (helper, to))
+    helper = English("had" if tense == "pluperfect" else "has" if subject.third else "have")
+    main = English(done)
+    if tense == "recent":
+        just = English("just")
+        return _English([helper], [just, main], main, (just,), (helper,))
+    return _English([helper], [main], main, (helper,))
+
+
+def _french(verb, tense, subject, english, etre, agree) -> tuple[French, list[French]]:
+    """Give the conjugated word and the words that stand behind it."""
+    main, person = (english.main,), subject.person
+    if tense in SIMPLE or (tense == "past" and verb.stative):
+        form = french_forms(verb.french)[SIMPLE.get(tense, "imperfect")][person]
+        sure = main if tense == "near" else (*english.sure, *main)
+        return French(form, "verb", sure, english.possible), []
+    if tense == "near":
+        finite = French(
+            french_forms("aller")["present"][person],
+            "auxiliary", english.sure, english.possible[:1],
+        )  # fmt: skip
+        return finite, [French(verb.french, "verb", main, english.possible[1:])]
+    if tense == "recent":
+        finite = French(
+            french_forms("venir")["present"][person], "auxiliary", english.sure, english.possible
+        )
+        return finite, [
+            French("de", "preposition", (), english.sure),
+            French(verb.french, "verb", main),
+        ]
+    helper = french_forms("être" if etre else "avoir")
+    form = helper["imperfect" if tense == "pluperfect" else "present"][person]
+    finite = French(form, "auxiliary", english.sure or main, english.possible)
+    feminine, plural = (subject.feminine, subject.plural) if etre else agree or (False, False)
+    return finite, [French(participle(verb.french, feminine, plural), "verb", main)]
+
+
+def verb_group(
+    verb: Verb,
+    tense: str,
+    subject: Nominal,
+    *,
+    negation: Negation | None = None,
+    clitics: Sequence[French] = (),
+    adverb: tuple[Sequence[English], Sequence[French]] = ((), ()),
+    ask: bool = False,
+    agree: tuple[bool, bool] | None = None,
+    reflexive: bool = False,
+) -> VerbGroup:
+    """Conjugate `verb` for `subject` and put its satellites in order.
+
+    `agree` is (feminine, plural) of a direct object that stands before a participle; `ask` is
+    true where the English group belongs to a question and so needs an auxiliary.
+    """
+    support = ask or (negation is not None and negation.support)
+    english = _english(verb, tense, subject, support)
+    finite, behind = _french(verb, tense, subject, english, verb.etre or reflexive, agree)
+    middle = [*(negation.english if negation else ()), *adverb[0]]
+    french = [negation.ne] if negation else []
+    late = tense in ("near", "recent")  # clitics lean on the infinitive
+    if not late:
+        french += clitics
+    index = len(french)
+    french.append(finite)
+    if negation and negation.second:
+        french.append(negation.second)
+    french += adverb[1]
+    if late:
+        behind[-1:-1] = clitics
+    french += behind
+    rest = [*middle, *english.rest]
+    group = VerbGroup(english.first, rest, french, index)
+    return group.add(*negation.ending) if negation else group

@@ -1,0 +1,306 @@
+"""Nouns, adjectives and adverbials with what may be said of what.
+
+Kinds of things, one letter each: p person, a animal, f food that is counted, g food that is not,
+d drink, t text, o object, u furniture, c clothing, v vehicle, h building, e what an owner sells,
+l open place, n nature, i something said or known, r what is answered, j what may be difficult,
+k what opens, b what breaks, m what holds something. A noun may be of several kinds; a verb or an
+adjective lists the kinds it goes with.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+from .tokens import noun_plural
+
+
+class Noun(NamedTuple):
+    """A noun of both languages: words of each number, French gender, and its kinds."""
+
+    english: tuple[str, str]  # singular, plural
+    french: tuple[str, str]
+    feminine: bool
+    kinds: str
+
+    @property
+    def mass(self) -> bool:
+        """Whether it is measured and not counted."""
+        return self.kinds in ("g", "d")
+
+
+class Adjective(NamedTuple):
+    """An adjective of both languages; `before` tells whether it precedes a French noun."""
+
+    english: str
+    french: tuple[str, str, str, str]  # m. sg., f. sg., m. pl., f. pl.
+    before: bool
+    kinds: str
+    graded: tuple[str, str] | None  # English comparative and superlative, one word each
+    before_vowel: str | None  # m. sg. before a vowel
+
+    def form(self, feminine: bool, plural: bool) -> str:
+        """Agree with a noun in gender and number."""
+        return self.french[feminine + 2 * plural]
+
+
+class Place(NamedTuple):
+    """How one is in a place and how one goes to it."""
+
+    noun: Noun
+    english_in: str
+    french_in: str
+    french_to: str
+
+
+def _english_plural(word: str) -> str:
+    if word.endswith("y") and word[-2] not in "aeiou":
+        return word[:-1] + "ies"
+    return word + ("es" if word.endswith(("s", "sh", "ch", "x")) else "s")
+
+
+def _noun(line: str) -> Noun:
+    english, french, gender, kinds = line.split()
+    one, _, many = english.partition("/")
+    fr_one, _, fr_many = french.partition("/")
+    return Noun(
+        (one, many or _english_plural(one)),
+        (fr_one, fr_many or noun_plural(fr_one)),
+        gender == "f",
+        kinds,
+    )
+
+
+def _adjective(line: str) -> Adjective:
+    english, french, side, kinds, degree = line.split()
+    masculine, feminine, vowel = (*french.split("/"), "", "")[:3]
+    feminine = feminine or (masculine if masculine[-1] == "e" else masculine + "e")
+    forms = (masculine, feminine, noun_plural(masculine), noun_plural(feminine))
+    graded = tuple(degree.split("/")) if "/" in degree else None
+    return Adjective(english, forms, side == "pre", kinds, graded, vowel or None)
+
+
+def _lines(text: str) -> list[str]:
+    return [line for line in text.strip().split("\n") if line]
+
+
+NOUNS = {
+    noun.english[0]: noun
+    for noun in map(
+        _noun,
+        _lines("""
+king roi m p
+queen reine f p
+girl fille f p
+boy garçon m p
+man/men homme m p
+woman/women femme f p
+child/children enfant m p
+teacher professeur m p
+doctor médecin m p
+actress actrice f p
+neighbour voisin m p
+student étudiant m p
+baker boulanger m p
+sister sœur f p
+brother frère m p
+mother mère f p
+father père m p
+uncle oncle m p
+aunt tante f p
+lawyer avocat m p
+nurse infirmière f p
+cat chat m a
+dog chien m a
+horse cheval m a
+bird oiseau m a
+cow vache f a
+mouse/mice souris f a
+rabbit lapin m a
+apple pomme f f
+orange orange f f
+egg œuf m f
+cake gâteau m f
+pear poire f f
+bread pain m g
+meat viande f g
+cheese fromage m g
+butter beurre m g
+water eau f d
+milk lait m d
+wine vin m d
+coffee café m d
+book livre m tj
+letter lettre f tr
+newspaper journal m t
+novel roman m tj
+table table f u
+chair chaise f u
+key clé f o
+lamp lampe f ob
+cup tasse f obm
+glass verre m obm
+mirror miroir m ob
+knife/knives couteau m o
+umbrella parapluie m o
+box boîte f okm
+bag sac m okm
+bottle bouteille f obm
+door porte f k
+window fenêtre f kb
+dress robe f c
+shirt chemise f c
+hat chapeau m c
+coat manteau m c
+shoe chaussure f c
+car voiture f v
+train train m v
+boat bateau m v
+plane avion m v
+bicycle vélo m v
+house maison f he
+school école f h
+church église f h
+castle château m he
+hotel hôtel m he
+museum musée m h
+library bibliothèque f h
+shop magasin m he
+garden jardin m l
+forest forêt f l
+village village m l
+city ville f l
+island île f l
+beach plage f l
+river rivière f n
+tree arbre m n
+flower fleur f n
+star étoile f n
+mountain montagne f n
+story histoire f i
+song chanson f i
+question question f irj
+answer réponse f i
+lesson leçon f ij
+secret secret m i
+"""),
+    )
+}
+# An English noun with two French ones: the rest of the sentence decides.
+MONEY_BANK = Noun(("bank", "banks"), ("banque", "banques"), True, "h")
+RIVER_BANK = Noun(("bank", "banks"), ("rive", "rives"), True, "l")
+LIGHT = Noun(("light", "lights"), ("lumière", "lumières"), True, "x")
+WATCH = Noun(("watch", "watches"), ("montre", "montres"), True, "o")
+
+ADJECTIVES = {
+    adjective.english: adjective
+    for adjective in map(
+        _adjective,
+        _lines("""
+small petit pre aoctvhlu smaller/smallest
+big gros/grosse pre afo bigger/biggest
+large grand pre chl larger/largest
+tall grand pre p taller/tallest
+old vieux/vieille/vieil pre pactvhlu older/oldest
+young jeune pre pa younger/youngest
+new nouveau/nouvelle/nouvel pre ctvhiou -
+beautiful beau/belle/bel pre pacvhlniu -
+good bon/bonne pre pfgdti -
+bad mauvais pre ifgd -
+pretty joli pre pacohl prettier/prettiest
+long long/longue pre it longer/longest
+red rouge post ocvu -
+black noir post aocvu -
+white blanc/blanche post aocvhu -
+green vert post ocvu -
+blue bleu post ocv -
+grey gris post acv -
+happy heureux/heureuse post p happier/happiest
+sad triste post pi sadder/saddest
+tired fatigué post pa -
+clever intelligent post pa cleverer/cleverest
+rich riche post p richer/richest
+famous célèbre post phlti -
+kind gentil/gentille post p kinder/kindest
+strong fort post pa stronger/strongest
+sick malade post pa -
+english anglais post pt -
+french français post pvt -
+italian italien/italienne post pvc -
+heavy lourd post ou heavier/heaviest
+light léger/légère post oc lighter/lightest
+expensive cher/chère post ocvde -
+empty vide post mh -
+dirty sale post ocvu dirtier/dirtiest
+clean propre post ocvu cleaner/cleanest
+hot chaud post d -
+cold froid post dg -
+fresh frais/fraîche post fgd fresher/freshest
+strange étrange post ihlt stranger/strangest
+difficult difficile post j -
+quiet tranquille post l quieter/quietest
+"""),
+    )
+}
+
+PLACES = [
+    Place(NOUNS[name], *rest)
+    for name, *rest in (
+        line.split()
+        for line in _lines("""
+house in dans dans
+school at à à
+church in dans à
+castle in dans à
+hotel at à à
+museum at à à
+library in dans à
+shop in dans à
+garden in dans dans
+forest in dans dans
+village in dans à
+city in dans à
+island on sur sur
+beach on sur à
+""")
+    )
+]
+# Proper names never take an article: English, French, feminine, preposition of place and goal.
+PEOPLE = [("mary", "marie", True), ("alice", "alice", True), ("peter", "pierre", False),
+          ("paul", "paul", False), ("louis", "louis", False)]  # fmt: skip
+TOWNS = [("paris", "paris"), ("london", "londres"), ("rome", "rome")]
+COUNTRIES = [("france", "france", "en"), ("italy", "italie", "en"), ("spain", "espagne", "en"),
+             ("japan", "japon", "au"), ("portugal", "portugal", "au")]  # fmt: skip
+PROPER = frozenset(
+    [fr for _, fr, _ in PEOPLE] + [fr for _, fr in TOWNS] + [fr for _, fr, _ in COUNTRIES]
+)
+# Head, modifier, and what joins them in French: a garden table is a "table de jardin".
+COMPOUNDS = {
+    "table": ("garden", "de", "jardin"),
+    "chair": ("garden", "de", "jardin"),
+    "door": ("church", "de", "église"),
+    "key": ("car", "de", "voiture"),
+    "cup": ("coffee", "à", "café"),
+    "glass": ("wine", "à", "vin"),
+    "bottle": ("milk", "de", "lait"),
+    "book": ("school", "de", "école"),
+    "bag": ("school", "de", "école"),
+    "knife": ("bread", "à", "pain"),
+    "window": ("shop", "de", "magasin"),
+}
+
+
+@cache
+def nouns_of(kinds: str) -> tuple[Noun, ...]:
+    """Nouns of any of these kinds, in the order of the table."""
+    return tuple(noun for noun in NOUNS.values() if any(kind in noun.kinds for kind in kinds))
+
+
+@cache
+def adjectives_of(kinds: str, before: bool | None = None) -> tuple[Adjective, ...]:
+    """Adjectives that go with any of these kinds, in the order of the table."""
+    return tuple(
+        adjective
+        for adjective in ADJECTIVES.values()
+        if any(kind in adjective.kinds for kind in kinds) and before in (None, adjective.before)
+    )
