@@ -138,10 +138,12 @@ def english_forms(spec: str) -> tuple[str, str, str, str, str]:
     stem = base + base[-1] if double else base
     hiss = base.endswith(("s", "sh", "ch", "x", "o"))
     cut_y = base.endswith("y") and base[-2] not in "aeiou"
-    third = "has" if base == "have" else base[:-1] + "ies" if cut_y else base + "es" if hiss else base + "s"
+    third = base[:-1] + "ies" if cut_y else base + "es" if hiss else base + "s"
+    third = "has" if base == "have" else third
     past = base[:-1] + "ied" if cut_y else base + "d" if base.endswith("e") else stem + "ed"
     done = past
     if rest:
         past, done = rest[0], rest[-1]
-    ing = base[:-1] + "ing" if base.endswith("e") and base[-2] != "e" else stem + "ing"
+    silent = base.endswith("e") and base[-2] != "e" and len(base) > 2
+    ing = base[:-1] + "ing" if silent else stem + "ing"
     return base, third, past, done, ing

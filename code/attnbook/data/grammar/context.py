@@ -7,16 +7,25 @@ from typing import NamedTuple
 
 from .tokens import English, French
 
-TENSES = {  # time of the sentence: tenses of a verb that has a progressive, and of one that has not
+TENSES = {  # time of the sentence: tenses of a verb that has a progressive, and the plain tense
     "present": (
-        ("present", "present", "present", "progressive", "progressive", "perfect"),
-        ("present",),
+        ("present", "present", "present", "progressive", "progressive", "perfect"), "present",
     ),
-    "past": (("past", "past", "past", "past", "past_progressive", "pluperfect"), ("past",)),
-    "future": (("future", "future", "near"), ("future",)),
-    "when": (("when",), ("when",)),  # English present, French future
-    "would": (("conditional",), ("conditional",)),
-}
+    "past": (("past", "past", "past", "past", "past_progressive", "pluperfect"), "past"),
+    "future": (("future", "future", "near"), "future"),
+    "when": (("when",), "when"),  # English present, French future
+    "would": (("conditional",), "conditional"),
+    "supposed": (("imperfect",), "imperfect"),  # if she ate: "si elle mangeait"
+    "whenever": (("present",), "present"),
+    "during": (("progressive",), "present"),
+    "during_past": (("past_progressive",), "past"),
+}  # fmt: skip
+# A relative clause does not take part in the conditions of the clause around it.
+RELATIVE_TIME = {
+    "present": "present", "past": "past", "future": "future", "when": "present",
+    "would": "present", "supposed": "present", "whenever": "present", "during": "present",
+    "during_past": "past",
+}  # fmt: skip
 
 
 class Nominal(NamedTuple):
@@ -60,7 +69,9 @@ class Dice:
 class Context:
     """One sentence in the making."""
 
-    __slots__ = ("combinations", "dice", "fresh", "mentions", "richness", "time", "used", "you")
+    __slots__ = (
+        "combinations", "dice", "fresh", "mentions", "placed", "richness", "time", "used", "you",
+    )  # fmt: skip
 
     def __init__(self, dice: Dice, time: str, richness: float) -> None:
         self.dice = dice
@@ -69,6 +80,7 @@ class Context:
         self.you: Nominal | None = None  # who is addressed, once a vocative has said so
         self.mentions: list[tuple[bool, bool, str]] = []  # plural, feminine, kinds
         self.fresh: list[tuple[bool, bool, str]] = []  # mentions of the clause in the making
+        self.placed = False  # whether the clause in the making already says where
         self.used: list[str] = []  # names of templates
         self.combinations: list[tuple[str, str]] = []  # adjective or verb, noun
 
@@ -76,14 +88,20 @@ class Context:
         """Decide whether to make a phrase longer."""
         return self.dice.chance(self.richness)
 
-    def tense(self, stative: bool = False) -> str:
-        """Choose a tense that suits the time of the sentence."""
-        return self.dice.pick(TENSES[self.time][stative])
+    def tense(self, plain: bool = False) -> str:
+        """Choose a tense that suits the time, or the plainest one for verbs of state."""
+        tenses, plainest = TENSES[self.time]
+        return plainest if plain else self.dice.pick(tenses)
+
+    def habit(self) -> str:
+        """Choose a tense for what happens again and again."""
+        return "used_to" if self.time == "past" else self.tense(plain=True)
 
     def close_clause(self) -> None:
         """Let pronouns of the next clause refer to what this one mentioned."""
         self.mentions += self.fresh
         self.fresh = []
+        self.placed = False
 
     def antecedent(self, plural: bool, kinds: str) -> tuple[bool, bool, str] | None:
         """Find what "they" or "it" must mean, or None where the text leaves its gender open."""

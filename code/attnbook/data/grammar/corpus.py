@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from ..pairs import AlignedPair, Splits
 from .context import Context, Dice
 from .lexicon import ADJECTIVES, NOUNS
-from .questions import QUESTIONS, command, command_not, exclamation
-from .sentences import SENTENCES, mark
+from .questions import command, command_not, exclamation
+from .sentences import QUESTIONS, SENTENCES, mark
 from .tokens import Phrase, spell_english, spell_french
 
 BUCKETS = ((3, 10), (11, 20), (21, 30), (31, 40))  # source tokens
@@ -70,6 +71,13 @@ def finish(ctx: Context, phrase: Phrase, stop: str) -> Derivation:
     return Derivation(pair, frozenset(templates), frozenset(ctx.combinations))
 
 
+def stutters(pair: AlignedPair) -> bool:
+    """Tell whether a word stands twice in a row: right by grammar, and no good sentence."""
+    return any(a == b for a, b in pairwise(pair.source)) or any(
+        a == b and a not in ("nous", "vous") for a, b in pairwise(pair.target)
+    )
+
+
 @lru_cache(maxsize=2)
 def derivations(seed: int, size: int) -> tuple[Derivation, ...]:
     """Derive `size` sentences with distinct sources, a quarter of them in each bucket."""
@@ -82,6 +90,8 @@ def derivations(seed: int, size: int) -> tuple[Derivation, ...]:
         derivation = derive(dice, wanted)
         pair = derivation.pair
         length = len(pair.source)
+        if stutters(pair):
+            continue
         if not SHORTEST <= length <= LONGEST or len(pair.target) > LONGEST:
             continue
         bucket = next(i for i, (_, most) in enumerate(BUCKETS) if length <= most)
@@ -117,15 +127,13 @@ def grammar_corpus(split: str = "random", *, seed: int = 0, size: int = 24_000) 
     done = derivations(seed, size)
     share = max(1, size // 12)
     if split == "random":
-        kept, test = done[: -share], done[-share:]
+        kept, test = done[:-share], done[-share:]
     elif split == "combinations":
         kept, test = _partition(done, lambda d: any(map(held_out_combination, d.combinations)))
     elif split == "templates":
         kept, test = _partition(done, lambda d: bool(d.templates & HELD_OUT_TEMPLATES))
     else:
-        raise ValueError(
-            f'split must be "random", "combinations" or "templates", got {split!r}'
-        )
+        raise ValueError(f'split must be "random", "combinations" or "templates", got {split!r}')
     pairs = [d.pair for d in kept]
     seen = {w for p in pairs[share:] for w in (*p.source, *p.target)}
     held = [d.pair for d in test]

@@ -12,13 +12,15 @@ from typing import NamedTuple
 from .conjugation import english_forms, french_forms, participle
 from .context import Nominal
 from .tokens import English, French
-from .verbs import Verb
+from .verbs import BE, Verb
 
 SIMPLE = {
     "present": "present", "progressive": "present", "when": "future", "future": "future",
     "past_progressive": "imperfect", "used_to": "imperfect", "conditional": "conditional",
+    "imperfect": "imperfect", "since": "present",
 }  # fmt: skip
 BE_PRESENT = ("am", "are", "is", "are", "are", "are")
+PAST_HELPERS = ("past_progressive", "pluperfect", "near_past", "recent_past")
 BE_PAST = ("was", "were", "was", "were", "were", "were")
 
 
@@ -51,7 +53,8 @@ def negate(kind: str) -> Negation:
     ne = French("ne", "negation", (), tuple(english))
     words = {"not": "pas", "never": "jamais", "longer": "plus", "nothing": "rien"}
     if kind == "nobody":  # follows the participle: il n'a vu personne
-        return Negation([], ne, None, ending=(english, [French("personne", "pronoun", (*english,))]))
+        nobody = French("personne", "pronoun", (*english,))
+        return Negation([], ne, None, ending=(english, [nobody]))
     second = French(words[kind], "negation", (*english,))
     if kind == "nothing":
         return Negation([], ne, second, ending=(english, ()))
@@ -70,18 +73,19 @@ class _English(NamedTuple):
 
 def _english(verb: Verb, tense: str, subject: Nominal, support: bool) -> _English:
     base, third, past, done, ing = english_forms(verb.english)
-    be = BE_PAST if tense.startswith("past") else BE_PRESENT
+    past_tense = tense in ("past", "imperfect")
+    be = BE_PAST if past_tense or tense in PAST_HELPERS else BE_PRESENT
     be = be[subject.person]
-    if tense in ("present", "when", "past"):
+    if past_tense or tense in ("present", "when"):
         if base == "be":
             main = English(be)
             return _English([main], [], main)
-        form = past if tense == "past" else third if subject.third else base
+        form = past if past_tense else third if subject.third else base
         if not support:
             main = English(form)
             return _English([], [main], main)
         main = English(base)
-        do = English("did" if tense == "past" else "does" if subject.third else "do")
+        do = English("did" if past_tense else "does" if subject.third else "do")
         return _English([do], [main], main, possible=(do,))
     if tense == "used_to":
         used, to, main = English("used"), English("to"), English(base)
@@ -93,15 +97,24 @@ def _english(verb: Verb, tense: str, subject: Nominal, support: bool) -> _Englis
         helper = English("will" if tense == "future" else "would")
         main = English(base)
         return _English([helper], [main], main, (helper,))
-    if tense == "near":
+    if tense in ("near", "near_past"):
         helper, going, to, main = English(be), English("going"), English("to"), English(base)
         return _English([helper], [going, to, main], main, (going,), (helper, to))
-    helper = English("had" if tense == "pluperfect" else "has" if subject.third else "have")
+    helper = English("had" if tense in PAST_HELPERS else "has" if subject.third else "have")
     main = English(done)
-    if tense == "recent":
+    if tense in ("recent", "recent_past"):
         just = English("just")
         return _English([helper], [just, main], main, (just,), (helper,))
+    if tense == "since":  # has lived, and still does: French stays in the present
+        return _English([helper], [main], main, possible=(helper,))
     return _English([helper], [main], main, (helper,))
+
+
+def _passive(verb: Verb, tense: str, subject: Nominal) -> _English:
+    """Write "was sold": be in its tense, then the participle as the main word."""
+    be = _english(BE, tense, subject, False)
+    main = English(english_forms(verb.english)[3])
+    return _English(be.first, [*be.rest, main], main, be.sure, (*be.possible, be.main))
 
 
 def _french(verb, tense, subject, english, etre, agree) -> tuple[French, list[French]]:
@@ -109,24 +122,20 @@ def _french(verb, tense, subject, english, etre, agree) -> tuple[French, list[Fr
     main, person = (english.main,), subject.person
     if tense in SIMPLE or (tense == "past" and verb.stative):
         form = french_forms(verb.french)[SIMPLE.get(tense, "imperfect")][person]
-        sure = main if tense == "near" else (*english.sure, *main)
-        return French(form, "verb", sure, english.possible), []
-    if tense == "near":
-        finite = French(
-            french_forms("aller")["present"][person],
-            "auxiliary", english.sure, english.possible[:1],
-        )  # fmt: skip
-        return finite, [French(verb.french, "verb", main, english.possible[1:])]
-    if tense == "recent":
-        finite = French(
-            french_forms("venir")["present"][person], "auxiliary", english.sure, english.possible
-        )
-        return finite, [
-            French("de", "preposition", (), english.sure),
-            French(verb.french, "verb", main),
-        ]
+        return French(form, "verb", (*english.sure, *main), english.possible), []
+    time = "imperfect" if tense in PAST_HELPERS else "present"
+    if tense in ("near", "near_past"):
+        helper, to = english.possible
+        form = french_forms("aller")[time][person]
+        finite = French(form, "auxiliary", english.sure, (helper,))
+        return finite, [French(verb.french, "verb", main, (to,))]
+    if tense in ("recent", "recent_past"):
+        form = french_forms("venir")[time][person]
+        finite = French(form, "auxiliary", english.sure, english.possible)
+        of = French("de", "preposition", (), english.sure)
+        return finite, [of, French(verb.french, "verb", main)]
     helper = french_forms("être" if etre else "avoir")
-    form = helper["imperfect" if tense == "pluperfect" else "present"][person]
+    form = helper[time][person]
     finite = French(form, "auxiliary", english.sure or main, english.possible)
     feminine, plural = (subject.feminine, subject.plural) if etre else agree or (False, False)
     return finite, [French(participle(verb.french, feminine, plural), "verb", main)]
@@ -143,18 +152,22 @@ def verb_group(
     ask: bool = False,
     agree: tuple[bool, bool] | None = None,
     reflexive: bool = False,
+    agent: Nominal | None = None,
+    passive: bool = False,
 ) -> VerbGroup:
     """Conjugate `verb` for `subject` and put its satellites in order.
 
     `agree` is (feminine, plural) of a direct object that stands before a participle; `ask` is
-    true where the English group belongs to a question and so needs an auxiliary.
+    true where the English group belongs to a question and so needs an auxiliary; `agent` is the
+    French subject where that is not the English one, and `passive` makes the English verb so.
     """
     support = ask or (negation is not None and negation.support)
-    english = _english(verb, tense, subject, support)
-    finite, behind = _french(verb, tense, subject, english, verb.etre or reflexive, agree)
+    english = _passive(verb, tense, subject) if passive else _english(verb, tense, subject, support)
+    etre = verb.etre or reflexive
+    finite, behind = _french(verb, tense, agent or subject, english, etre, agree)
     middle = [*(negation.english if negation else ()), *adverb[0]]
     french = [negation.ne] if negation else []
-    late = tense in ("near", "recent")  # clitics lean on the infinitive
+    late = tense.startswith(("near", "recent"))  # clitics lean on the infinitive
     if not late:
         french += clitics
     index = len(french)
@@ -163,7 +176,7 @@ def verb_group(
         french.append(negation.second)
     french += adverb[1]
     if late:
-        behind[-1:-1] = clitics
+        behind[-1:-1] = clitics  # before the infinitive
     french += behind
     rest = [*middle, *english.rest]
     group = VerbGroup(english.first, rest, french, index)

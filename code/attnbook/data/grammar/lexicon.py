@@ -1,10 +1,10 @@
 """Nouns, adjectives and adverbials with what may be said of what.
 
 Kinds of things, one letter each: p person, a animal, f food that is counted, g food that is not,
-d drink, t text, o object, u furniture, c clothing, v vehicle, h building, e what an owner sells,
-l open place, n nature, i something said or known, r what is answered, j what may be difficult,
-k what opens, b what breaks, m what holds something. A noun may be of several kinds; a verb or an
-adjective lists the kinds it goes with.
+d drink, t text, o object, u furniture, c clothing, v vehicle, w vehicle that a person may own,
+h building, e building that an owner sells, l open place, n nature, q relative, i something said or
+known, r what is answered, j what may be difficult, k what opens, b what breaks, m what holds
+something. A noun may be of several kinds; a verb or an adjective lists the kinds it goes with.
 """
 
 from __future__ import annotations
@@ -102,12 +102,12 @@ actress actrice f p
 neighbour voisin m p
 student étudiant m p
 baker boulanger m p
-sister sœur f p
-brother frère m p
-mother mère f p
-father père m p
-uncle oncle m p
-aunt tante f p
+sister sœur f pq
+brother frère m pq
+mother mère f pq
+father père m pq
+uncle oncle m pq
+aunt tante f pq
 lawyer avocat m p
 nurse infirmière f p
 cat chat m a
@@ -121,7 +121,6 @@ apple pomme f f
 orange orange f f
 egg œuf m f
 cake gâteau m f
-pear poire f f
 bread pain m g
 meat viande f g
 cheese fromage m g
@@ -132,7 +131,6 @@ wine vin m d
 coffee café m d
 book livre m tj
 letter lettre f tr
-newspaper journal m t
 novel roman m tj
 table table f u
 chair chaise f u
@@ -142,7 +140,6 @@ cup tasse f obm
 glass verre m obm
 mirror miroir m ob
 knife/knives couteau m o
-umbrella parapluie m o
 box boîte f okm
 bag sac m okm
 bottle bouteille f obm
@@ -151,13 +148,12 @@ window fenêtre f kb
 dress robe f c
 shirt chemise f c
 hat chapeau m c
-coat manteau m c
 shoe chaussure f c
-car voiture f v
+watch montre f o
+car voiture f vw
 train train m v
-boat bateau m v
-plane avion m v
-bicycle vélo m v
+boat bateau m vw
+bicycle vélo m vw
 house maison f he
 school école f h
 church église f h
@@ -182,15 +178,21 @@ song chanson f i
 question question f irj
 answer réponse f i
 lesson leçon f ij
-secret secret m i
 """),
     )
 }
-# An English noun with two French ones: the rest of the sentence decides.
+# An English noun with two French ones ("bank"), or that is an adjective too ("light").
 MONEY_BANK = Noun(("bank", "banks"), ("banque", "banques"), True, "h")
 RIVER_BANK = Noun(("bank", "banks"), ("rive", "rives"), True, "l")
 LIGHT = Noun(("light", "lights"), ("lumière", "lumières"), True, "x")
-WATCH = Noun(("watch", "watches"), ("montre", "montres"), True, "o")
+NOT_OWNED = frozenset(
+    """king queen girl boy man woman actress mouse library museum church city river island beach
+    forest star mountain train hotel""".split()
+)  # nobody says "my river"
+NOT_GRADED = frozenset("red black white green blue english french italian fresh empty".split())
+CALLED_ON = ("doctor", "baker", "lawyer", "neighbour", "teacher")  # at the doctor's
+HOMES = ("house", "castle", "village", "city", "forest", "island")  # where people live
+OUTDOORS = ("garden", "forest", "village", "island", "beach", "house")  # where animals are
 
 ADJECTIVES = {
     adjective.english: adjective
@@ -199,14 +201,12 @@ ADJECTIVES = {
         _lines("""
 small petit pre aoctvhlu smaller/smallest
 big gros/grosse pre afo bigger/biggest
-large grand pre chl larger/largest
 tall grand pre p taller/tallest
 old vieux/vieille/vieil pre pactvhlu older/oldest
 young jeune pre pa younger/youngest
-new nouveau/nouvelle/nouvel pre ctvhiou -
-beautiful beau/belle/bel pre pacvhlniu -
+new nouveau/nouvelle/nouvel pre ctwhiou -
+beautiful beau/belle/bel pre pacwhlniu -
 good bon/bonne pre pfgdti -
-bad mauvais pre ifgd -
 pretty joli pre pacohl prettier/prettiest
 long long/longue pre it longer/longest
 red rouge post ocvu -
@@ -214,7 +214,6 @@ black noir post aocvu -
 white blanc/blanche post aocvhu -
 green vert post ocvu -
 blue bleu post ocv -
-grey gris post acv -
 happy heureux/heureuse post p happier/happiest
 sad triste post pi sadder/saddest
 tired fatigué post pa -
@@ -225,16 +224,16 @@ kind gentil/gentille post p kinder/kindest
 strong fort post pa stronger/strongest
 sick malade post pa -
 english anglais post pt -
-french français post pvt -
-italian italien/italienne post pvc -
+french français post ptf -
+italian italien/italienne post pcw -
 heavy lourd post ou heavier/heaviest
 light léger/légère post oc lighter/lightest
-expensive cher/chère post ocvde -
+expensive cher/chère post ocwde -
 empty vide post mh -
 dirty sale post ocvu dirtier/dirtiest
 clean propre post ocvu cleaner/cleanest
-hot chaud post d -
-cold froid post dg -
+hot chaud post d hotter/hottest
+cold froid post d colder/coldest
 fresh frais/fraîche post fgd fresher/freshest
 strange étrange post ihlt stranger/strangest
 difficult difficile post j -
@@ -243,8 +242,8 @@ quiet tranquille post l quieter/quietest
     )
 }
 
-PLACES = [
-    Place(NOUNS[name], *rest)
+PLACES = {
+    name: Place(NOUNS[name], *rest)
     for name, *rest in (
         line.split()
         for line in _lines("""
@@ -264,7 +263,7 @@ island on sur sur
 beach on sur à
 """)
     )
-]
+}
 # Proper names never take an article: English, French, feminine, preposition of place and goal.
 PEOPLE = [("mary", "marie", True), ("alice", "alice", True), ("peter", "pierre", False),
           ("paul", "paul", False), ("louis", "louis", False)]  # fmt: skip
@@ -278,7 +277,6 @@ PROPER = frozenset(
 COMPOUNDS = {
     "table": ("garden", "de", "jardin"),
     "chair": ("garden", "de", "jardin"),
-    "door": ("church", "de", "église"),
     "key": ("car", "de", "voiture"),
     "cup": ("coffee", "à", "café"),
     "glass": ("wine", "à", "vin"),
@@ -286,7 +284,6 @@ COMPOUNDS = {
     "book": ("school", "de", "école"),
     "bag": ("school", "de", "école"),
     "knife": ("bread", "à", "pain"),
-    "window": ("shop", "de", "magasin"),
 }
 
 
@@ -298,9 +295,14 @@ def nouns_of(kinds: str) -> tuple[Noun, ...]:
 
 @cache
 def adjectives_of(kinds: str, before: bool | None = None) -> tuple[Adjective, ...]:
-    """Adjectives that go with any of these kinds, in the order of the table."""
+    """Adjectives that go with any of these kinds, in the order of the table.
+
+    A "grand père" and a "belle mère" would be relatives of another degree.
+    """
     return tuple(
         adjective
         for adjective in ADJECTIVES.values()
-        if any(kind in adjective.kinds for kind in kinds) and before in (None, adjective.before)
+        if any(kind in adjective.kinds for kind in kinds)
+        and before in (None, adjective.before)
+        and not ("q" in kinds and adjective.english in ("tall", "beautiful"))
     )

@@ -9,6 +9,9 @@ from __future__ import annotations
 from .context import Context, Nominal
 from .lexicon import (
     COMPOUNDS,
+    NOT_GRADED,
+    NOT_OWNED,
+    NOUNS,
     PEOPLE,
     Adjective,
     Noun,
@@ -31,6 +34,17 @@ PLURAL = ["the"] * 6 + ["some"] * 2 + ["this"] * 2 + ["my"] * 2 + ["count"] * 2 
     "many", "several", "all",
 ]  # fmt: skip
 MASS = ["the", "the", "some", "some", "my", "this"]
+RELATIVES = ["the", "my", "my", "my"]  # "two fathers" would surprise
+OWNERS = ["the", "the", "the", "this", "my"]
+
+
+_BUILDINGS = ("house", "castle", "school", "church", "hotel", "museum", "library")
+_SETTLEMENTS = ("village", "city", "island")
+OF_OWNER = {  # the door of the house: what belongs to no person
+    "door": _BUILDINGS, "window": _BUILDINGS, "garden": _BUILDINGS, "king": _SETTLEMENTS,
+    "queen": _SETTLEMENTS, "church": _SETTLEMENTS, "school": _SETTLEMENTS,
+    "museum": _SETTLEMENTS, "library": _SETTLEMENTS,
+}  # fmt: skip
 
 
 def article(noun_english: English | None, feminine: bool, plural: bool, *sure: English) -> French:
@@ -56,7 +70,9 @@ def determine(ctx, kind, noun, feminine, plural, prenominal, negated) -> tuple[l
         part = [French("de", "preposition", (e,)), article(noun, feminine, False, e)]
         return [e], part, 2
     if kind == "this":
-        e = English(ctx.dice.pick(("these", "those")) if plural else ctx.dice.pick(("this", "that")))
+        e = English(
+            ctx.dice.pick(("these", "those")) if plural else ctx.dice.pick(("this", "that"))
+        )
         word = "ces" if plural else "cette" if feminine else "ce"
         return [e], [French(word, "determiner", (e,), near, "cet" if word == "ce" else "")], 0
     if kind == "my":
@@ -88,20 +104,20 @@ def _possess(ctx, noun, feminine, plural):
     return [e], [French(french, "determiner", (e,), (noun,), vowel)], 0
 
 
-def describe_noun(ctx: Context, noun: Noun, kinds: str, head: English, plural: bool):
+def describe_noun(ctx: Context, noun: Noun, head: English, plural: bool):
     """Choose adjectives: English tokens, French tokens before the noun, and after it."""
     english, before, after = [], [], []
     dice, feminine = ctx.dice, noun.feminine
-    if dice.chance(0.2 + 0.35 * ctx.richness) and (options := adjectives_of(kinds, True)):
+    if dice.chance(0.2 + 0.35 * ctx.richness) and (options := adjectives_of(noun.kinds, True)):
         adjective = dice.pick(options)
         e, f = adjective_tokens(adjective, feminine, plural, head, before=True)
         english.append(e)
         before.append(f)
         ctx.combinations.append((adjective.english, noun.english[0]))
-    if dice.chance(0.2 + 0.35 * ctx.richness) and (options := adjectives_of(kinds, False)):
+    if dice.chance(0.2 + 0.35 * ctx.richness) and (options := adjectives_of(noun.kinds, False)):
         adjective = dice.pick(options)
         e, f = adjective_tokens(adjective, feminine, plural, head)
-        if dice.chance(0.2):
+        if adjective.english not in NOT_GRADED and dice.chance(0.2):
             very = English("very")
             english.append(very)
             after.append(French("très", "adverb", (very,)))
@@ -147,28 +163,39 @@ def noun_phrase(
     kind: str | None = None,
     negated: bool = False,
     depth: int = 1,
+    plain: bool = False,
 ) -> Nominal:
     """Write a noun phrase about a thing of one of these kinds.
 
     `kind` names the determiner, `negated` is true for the object of a negated verb, whose
-    indefinite article turns into "de", and `depth` bounds possessors within possessors.
+    indefinite article turns into "de", `depth` bounds possessors within possessors, and a `plain`
+    phrase has no adjectives.
     """
     dice = ctx.dice
     noun = noun or dice.pick(nouns_of(kinds))
+    name = noun.english[0]
     if plural is None:
-        plural = not noun.mass and kind not in ("a", "every") and dice.chance(0.33)
+        one = noun.mass or kind in ("a", "every") or name in ("mother", "father")
+        plural = not one and dice.chance(0.33)
     head = English(noun.english[plural])
-    english, before, after = describe_noun(ctx, noun, noun.kinds, head, plural)
+    english, before, after = ([], [], []) if plain else describe_noun(ctx, noun, head, plural)
     body = [*before, French(noun.french[plural], "noun", (head,), (), ""), *after]
-    if depth and kind is None and not noun.mass and ctx.dice.chance(0.5 * ctx.richness):
-        return _possessed(ctx, noun, plural, head, english, body, depth)
+    if depth and kind is None and not noun.mass and dice.chance(0.5 * ctx.richness):
+        if name in OF_OWNER:
+            return _belonging(ctx, noun, plural, head, english, body)
+        if name not in NOT_OWNED:
+            return _owned(ctx, noun, plural, head, english, body, depth)
     if kind is None:
         options = MASS if noun.mass else PLURAL if plural else SINGULAR
-        kind = dice.pick(options)
+        kind = dice.pick(RELATIVES if "q" in noun.kinds else options)
+    if kind == "owner":
+        kind = dice.pick(OWNERS)
+    if (kind == "my" and name in NOT_OWNED) or (kind == "every" and negated):
+        kind = "the"
     if kind == "a" and plural:
         kind = "some"
-    if noun.english[0] in COMPOUNDS and not english and ctx.extend():
-        modifier, joint, word = COMPOUNDS[noun.english[0]]
+    if name in COMPOUNDS and not english and ctx.extend():
+        modifier, joint, word = COMPOUNDS[name]
         ctx.used.append("compound")
         e = English(modifier)
         english.append(e)
@@ -183,30 +210,33 @@ def noun_phrase(
     )  # fmt: skip
 
 
-def _possessed(ctx, noun, plural, head, english, body, depth) -> Nominal:
-    """"The king's red car" or "the door of the house": the owner changes sides, or not."""
-    dice = ctx.dice
+def _belonging(ctx, noun, plural, head, english, body) -> Nominal:
+    """Write "the door of the house": the same order on both sides."""
+    ctx.used.append("of_phrase")
     ctx.fresh.append((plural, noun.feminine, noun.kinds))
-    person = 5 if plural else 2
-    if "h" in noun.kinds or "k" in noun.kinds or "l" in noun.kinds or dice.chance(0.25):
-        whole = "h" if noun.english[0] in ("door", "window") else "p"
-        owner = noun_phrase(ctx, whole, kind="the", depth=depth - 1)
-        the, of = English("the"), English("of")
-        ctx.used.append("of_phrase")
-        french = [article(head, noun.feminine, plural, the), *body]
-        french += after_preposition(French("de", "preposition", (of,)), owner)
-        words = [the, *english, head, of, *owner.english]
-        return Nominal(words, french, person, noun.feminine, plural, noun.kinds)
-    if depth > 1 and dice.chance(0.4):
-        owner = noun_phrase(ctx, "p", depth=depth - 1)
-    else:
-        owner = proper(ctx) if dice.chance(0.3) else noun_phrase(ctx, "p", depth=0)
+    whole = NOUNS[ctx.dice.pick(OF_OWNER[noun.english[0]])]
+    owner = noun_phrase(ctx, whole.kinds, noun=whole, plural=False, kind="the", depth=0)
+    the, of = English("the"), English("of")
+    french = [article(head, noun.feminine, plural, the), *body]
+    french += after_preposition(French("de", "preposition", (of,)), owner)
+    words = [the, *english, head, of, *owner.english]
+    return Nominal(words, french, 5 if plural else 2, noun.feminine, plural, noun.kinds)
+
+
+def _owned(ctx, noun, plural, head, english, body, depth) -> Nominal:
+    """Write "the king's red car": "la voiture rouge du roi", the owner changes sides."""
+    dice = ctx.dice
     ctx.used.append("possessor")
+    ctx.fresh.append((plural, noun.feminine, noun.kinds))
+    if depth > 1 and dice.chance(0.4):
+        owner = noun_phrase(ctx, "q", depth=1)  # the king's sister's car
+    elif dice.chance(0.3):
+        owner = proper(ctx)
+    else:
+        owner = noun_phrase(ctx, "p", kind="owner", depth=0)
     mark = English("'" if owner.plural and owner.english[-1].word[-1] == "s" else "'s")
     french = [article(head, noun.feminine, plural), *body]
     french[0].possible = (head, mark)
     french += after_preposition(French("de", "preposition", (mark,)), owner)
     words = [*owner.english, mark, *english, head]
-    return Nominal(words, french, person, noun.feminine, plural, noun.kinds)
-
-
+    return Nominal(words, french, 5 if plural else 2, noun.feminine, plural, noun.kinds)

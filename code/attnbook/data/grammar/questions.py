@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from . import verbs
-from .actions import ACTIONS, any_transitive
-from .clauses import PREDICATES
+from .clauses import predicated
 from .conjugation import english_forms, french_forms
 from .context import Nominal
 from .groups import VerbGroup, negate, verb_group
 from .lexicon import adjectives_of, nouns_of
 from .nouns import adjective_tokens, noun_phrase
-from .relatives import object_of, subject, with_object
-from .sentences import QUESTIONS, VOCATIVES, fixed, mark, question
+from .predicates import PREDICATES, among, named, object_of, with_object
+from .relatives import subject
+from .sentences import VOCATIVES, chain, fixed, mark, question
 from .tokens import English, French, Phrase
 
 INVERTED = {"je": "-je", "tu": "-tu", "il": "-il", "elle": "-elle", "nous": "-nous",
             "vous": "-vous", "ils": "-ils", "elles": "-elles"}  # fmt: skip
+
+
+COMMANDED = "eat drink find buy sell wash help follow read write open close forget cut invite"
 
 
 def est_ce_que(*links: English) -> list[French]:
@@ -24,15 +27,6 @@ def est_ce_que(*links: English) -> list[French]:
         French("est-ce", "question", (), links),
         French("que", "question", (), links),
     ]
-
-
-def asked(ctx, predicate=None) -> tuple[Nominal, VerbGroup]:
-    """Choose a subject and a predicate with an auxiliary in English."""
-    predicate = predicate or ctx.dice.pick(PREDICATES)
-    ctx.used.append(predicate.name)
-    kinds = predicate.kinds if len(predicate.kinds) == 1 else ctx.dice.pick(predicate.kinds)
-    who = subject(ctx, kinds, relative=False)
-    return who, predicate.build(ctx, who, True)
 
 
 def invert(who: Nominal, group: VerbGroup) -> list[French]:
@@ -51,7 +45,9 @@ def invert(who: Nominal, group: VerbGroup) -> list[French]:
 @question
 def yes_no(ctx):
     """Does the girl see the cat: "est-ce que la fille voit le chat"."""
-    who, group = asked(ctx)
+    who, group = predicated(
+        ctx, PREDICATES, lambda kinds: subject(ctx, kinds, relative=False), ask=True
+    )
     return Phrase(
         [*group.first, *who.english, *group.rest],
         [*est_ce_que(*group.first), *who.french, *group.french],
@@ -61,28 +57,30 @@ def yes_no(ctx):
 @question
 def inversion(ctx):
     """Madam, do you see the cat: "madame, voyez-vous le chat"."""
-    entry, person, feminine, plural = ctx.dice.pick(VOCATIVES)
-    call, cut = fixed(entry), mark(",")
-    ctx.you = Nominal([], [], person, feminine, plural, "p")
-    predicate = ctx.dice.pick([p for p in PREDICATES if p.kinds == "p"])
+    call = addressed(ctx)
     e = English("you")
     who = ctx.you._replace(
-        english=[e], french=[French("tu" if person == 1 else "vous", "pronoun", (e,))]
+        english=[e],
+        french=[French("tu" if ctx.you.person == 1 else "vous", "pronoun", (e,))],
     )
-    ctx.used.append(predicate.name)
-    group = predicate.build(ctx, who, True)
-    return Phrase(
-        [*call.english, *cut.english, *group.first, e, *group.rest],
-        [*call.french, *cut.french, *invert(who, group)],
-    )
+    options = [p for p in PREDICATES if p.kinds == "p"]
+    _, group = predicated(ctx, options, lambda _: who, ask=True)
+    asked = Phrase([*group.first, e, *group.rest], invert(who, group))
+    return chain(call, mark(","), asked)
+
+
+def addressed(ctx) -> Phrase:
+    """Call on somebody, who is "you" from then on."""
+    entry, person, feminine, plural = ctx.dice.pick(VOCATIVES)
+    ctx.you = Nominal([], [], person, feminine, plural, "p")
+    return fixed(entry)
 
 
 @question
 def where(ctx):
     """Where does the girl sing: "où chante la fille"."""
     e = English("where")
-    verb = ctx.dice.pick([v for v in verbs.INTRANSITIVE if v.base in (
-        "sleep", "sing", "work", "swim", "dance", "eat")])  # fmt: skip
+    verb = ctx.dice.pick(among(verbs.INTRANSITIVE, "sleep sing work swim dance eat"))
     who = noun_phrase(ctx, "p", depth=2)
     group = verb_group(verb, ctx.tense(), who, ask=True)
     french = [*group.french, *who.french]
@@ -113,9 +111,8 @@ def who(ctx):
     """Who eats the apple: "qui mange la pomme"."""
     e = English("who")
     someone = Nominal([e], [French("qui", "question", (e,))], 2, False, False, "p")
-    predicate = ctx.dice.pick([p for p in PREDICATES if p.kinds == "p"])
-    ctx.used.append(predicate.name)
-    group = predicate.build(ctx, someone, False)
+    options = [p for p in PREDICATES if p.kinds == "p"]
+    _, group = predicated(ctx, options, lambda _: someone)
     return Phrase([e, *group.first, *group.rest], [*someone.french, *group.french])
 
 
@@ -152,12 +149,8 @@ def why(ctx):
 def _complex_inversion(ctx, english, french):
     e = English(english)
     ctx.time = ctx.dice.pick(("past", "future")) if english == "when" else ctx.time
-    predicate = ctx.dice.pick(
-        [p for p in ACTIONS if p.name in ("transitive", "motion", "arrival", "giving", "clitic")]
-    )
-    ctx.used.append(predicate.name)
-    someone = noun_phrase(ctx, "p", depth=2)
-    group = predicate.build(ctx, someone, True)
+    options = named("transitive", "motion", "arrival", "giving")
+    someone, group = predicated(ctx, options, lambda _: noun_phrase(ctx, "p", depth=2), ask=True)
     word = ("elle" if someone.feminine else "il") + "s" * someone.plural
     twin = someone._replace(french=[French(word, "pronoun", (), someone.english[-1:])])
     return Phrase(
@@ -178,9 +171,7 @@ def which(ctx):
     thing.french.pop(0)
     word = ("quelle" if noun.feminine else "quel") + "s" * plural
     someone = subject(ctx, "p", relative=False)
-    group = verb_group(
-        verb, ctx.tense(), someone, ask=True, agree=(noun.feminine, plural)
-    )
+    group = verb_group(verb, ctx.tense(), someone, ask=True, agree=(noun.feminine, plural))
     ctx.combinations.append((verb.base, noun.english[0]))
     return Phrase(
         [e, *thing.english, *group.first, *someone.english, *group.rest],
@@ -220,11 +211,9 @@ def how_many(ctx):
 
 
 def _command(ctx, negative):
-    entry, person, feminine, plural = ctx.dice.pick(VOCATIVES)
-    call, cut = fixed(entry), mark(",")
-    ctx.you = Nominal([], [], person, feminine, plural, "p")
-    verb = ctx.dice.pick([v for v in verbs.TRANSITIVE if v.base not in (
-        "see", "meet", "understand", "lose", "drop")])  # fmt: skip
+    call = addressed(ctx)
+    person = ctx.you.person
+    verb = ctx.dice.pick(among(verbs.TRANSITIVE, COMMANDED))
     main = English(english_forms(verb.english)[0])
     form = french_forms(verb.french)["present"][person]
     if person == 1 and (verb.french.endswith("er") or verb.french == "ouvrir"):
@@ -236,9 +225,7 @@ def _command(ctx, negative):
     french = [negation.ne, token, negation.second] if negative else [token]
     group = VerbGroup([], [*do, main], french, 0)
     group = with_object(group, verb, object_of(ctx, verb, negated=negative))
-    return Phrase(
-        [*call.english, *cut.english, *group.rest], [*call.french, *cut.french, *group.french]
-    )
+    return chain(call, mark(","), Phrase(group.rest, group.french))
 
 
 def command(ctx):
@@ -254,16 +241,14 @@ def command_not(ctx):
 def exclamation(ctx):
     """What a beautiful house: "quelle belle maison"."""
     what_, a = English("what"), English("a")
-    noun = ctx.dice.pick(nouns_of("pachvltlc"))
+    noun = ctx.dice.pick(nouns_of("pachwltc"))
     head = English(noun.english[0])
     before = ctx.dice.chance(0.5) and adjectives_of(noun.kinds, True)
     adjective = ctx.dice.pick(before or adjectives_of(noun.kinds, False))
     e, f = adjective_tokens(adjective, noun.feminine, False, head, before=adjective.before)
     ctx.combinations.append((adjective.english, noun.english[0]))
     ctx.fresh.append((False, noun.feminine, noun.kinds))
-    word = French("quelle" if noun.feminine else "quel", "question", (what_,), (a, head))
+    word = French("quelle" if noun.feminine else "quel", "determiner", (what_,), (a, head))
     name = French(noun.french[0], "noun", (head,), (), "")
     body = [f, name] if adjective.before else [name, f]
     return Phrase([what_, a, e, head], [word, *body])
-
-

@@ -1,63 +1,17 @@
-"""What may follow a noun: relative clauses and places; and the subjects of clauses."""
+"""Relative clauses, and the subjects that may carry them."""
 
 from __future__ import annotations
 
 from . import verbs
-from .context import Context, Nominal
+from .context import RELATIVE_TIME, Context, Nominal
 from .groups import VerbGroup, verb_group
-from .lexicon import COUNTRIES, MONEY_BANK, PLACES, TOWNS, nouns_of
-from .nouns import adjective_tokens, after_preposition, noun_phrase
-from .lexicon import adjectives_of
+from .lexicon import adjectives_of, nouns_of
+from .nouns import adjective_tokens, noun_phrase
 from .pronouns import subject_pronoun
-from .tokens import English, French, Phrase
+from .tokens import English, French
 
-
-def with_object(group: VerbGroup, verb: verbs.Verb, thing: Nominal) -> VerbGroup:
-    """Add an object, with the preposition that either verb asks for and the other lacks."""
-    token = next(t for t in reversed(group.french) if t.kind == "verb")
-    english, french = thing.english, thing.french
-    if verb.english_prep:
-        preposition = English(verb.english_prep)
-        token.possible = (*token.possible, preposition)
-        english = [preposition, *english]
-    if verb.french_prep:
-        french = after_preposition(
-            French(verb.french_prep, "preposition", (), token.sure[-1:]), thing
-        )
-    return group.add(english, french)
-
-
-def place(ctx: Context, going: bool = False) -> Phrase:
-    """Say where, or where to: one English "to" is à, en, au, chez, dans or sur."""
-    dice = ctx.dice
-    roll = dice.random()
-    if roll < 0.2:
-        english, french = dice.pick(TOWNS)
-        e, name = English("to" if going else "in"), English(english)
-        return Phrase(
-            [e, name],
-            [French("à", "preposition", (e,)), French(french, "noun", (name,), (), "")],
-        )
-    if roll < 0.4:
-        english, french, preposition = dice.pick(COUNTRIES)
-        e, name = English("to" if going else "in"), English(english)
-        kind = "preposition" if preposition == "en" else "contraction"
-        return Phrase(
-            [e, name], [French(preposition, kind, (e,)), French(french, "noun", (name,), (), "")]
-        )
-    if roll < 0.48:
-        e = English("to" if going else "at")
-        the = noun_phrase(ctx, "p", kind="the", noun=None, plural=False, depth=0)
-        return Phrase([e, *the.english], [French("chez", "preposition", (e,)), *the.french])
-    if roll < 0.55:
-        e = English("to" if going else "at")
-        the = noun_phrase(ctx, "h", noun=MONEY_BANK, kind="the", plural=False, depth=0)
-        return Phrase([e, *the.english], [French("à", "preposition", (e,)), *the.french])
-    spot = dice.pick(PLACES)
-    e = English("to" if going else spot.english_in)
-    the = noun_phrase(ctx, "hl", noun=spot.noun, kind="the", plural=False, depth=0)
-    word = spot.french_to if going else spot.french_in
-    return Phrase([e, *the.english], after_preposition(French(word, "preposition", (e,)), the))
+WORKING = [v for v in verbs.INTRANSITIVE if v.base in ("work", "sleep", "sing")]
+SHARED = [v for v in verbs.INTRANSITIVE if v.base in ("dance", "work", "travel")]
 
 
 def subject(ctx: Context, kinds: str, pronoun: float = 0.35, relative: bool = True) -> Nominal:
@@ -70,11 +24,11 @@ def subject(ctx: Context, kinds: str, pronoun: float = 0.35, relative: bool = Tr
 def rich_phrase(ctx: Context, kinds: str, *, relative: bool = True, **options) -> Nominal:
     """Write a noun phrase and perhaps hang a relative clause on it."""
     phrase = noun_phrase(ctx, kinds, depth=2, **options)
-    if not relative or not ctx.dice.chance(0.55 * ctx.richness):
+    if not relative or not ctx.dice.chance(0.6 * ctx.richness):
         return phrase
-    if any(e.word == "of" for e in phrase.english):  # or it could belong to either noun
-        return phrase
-    time, ctx.time = ctx.time, "present" if ctx.time in ("when", "would") else ctx.time
+    if any(e.word in ("of", "'s", "'") for e in phrase.english):
+        return phrase  # a relative clause could belong to either noun
+    time, ctx.time = ctx.time, RELATIVE_TIME[ctx.time]
     options = [maker for kind, makers in RELATIVES for maker in makers if kind in phrase.kinds]
     if options:
         phrase = ctx.dice.pick(options)(ctx, phrase)
@@ -83,29 +37,18 @@ def rich_phrase(ctx: Context, kinds: str, *, relative: bool = True, **options) -
 
 
 def _attach(phrase: Nominal, english: list[English], french: list[French]) -> Nominal:
-    return phrase._replace(
-        english=[*phrase.english, *english], french=[*phrase.french, *french]
-    )
+    return phrase._replace(english=[*phrase.english, *english], french=[*phrase.french, *french])
 
 
 def _plain_predicate(ctx: Context, who: Nominal) -> VerbGroup:
     if ctx.dice.chance(0.4):
         verb = ctx.dice.pick(verbs.INTRANSITIVE)
-        group = verb_group(verb, ctx.tense(), who)
-        return group.add(*place(ctx)) if ctx.extend() else group
+        return verb_group(verb, ctx.tense(), who)
     verb = ctx.dice.pick(verbs.TRANSITIVE)
-    thing = object_of(ctx, verb, depth=0)
-    return with_object(verb_group(verb, ctx.tense(), who), verb, thing)
-
-
-def object_of(ctx: Context, verb: verbs.Verb, depth: int = 1, **options) -> Nominal:
-    """Choose what a verb is done to."""
-    noun = options.pop("noun", None) or ctx.dice.pick(nouns_of(verb.objects))
-    name = f"{verb.base} {verb.english_prep}".strip()
-    ctx.combinations.append((name, noun.english[0]))
-    if depth:
-        return rich_phrase(ctx, noun.kinds, noun=noun, **options)
-    return noun_phrase(ctx, noun.kinds, noun=noun, depth=0, **options)
+    noun = ctx.dice.pick(nouns_of(verb.objects))
+    ctx.combinations.append((verb.base, noun.english[0]))
+    thing = noun_phrase(ctx, noun.kinds, noun=noun, depth=0)
+    return verb_group(verb, ctx.tense(), who).add(thing.english, thing.french)
 
 
 def relative_subject(ctx: Context, phrase: Nominal) -> Nominal:
@@ -136,8 +79,6 @@ def relative_copula(ctx: Context, phrase: Nominal) -> Nominal:
 
 def _object_relative(ctx: Context, phrase: Nominal, word: str) -> Nominal:
     options = verbs.verbs_for(verbs.TRANSITIVE, phrase.kinds, "objects")
-    if not options:
-        return phrase
     verb = ctx.dice.pick(options)
     who = subject(ctx, "p", 0.5, relative=False)
     group = verb_group(verb, ctx.tense(), who, agree=(phrase.feminine, phrase.plural))
@@ -178,15 +119,35 @@ def relative_whose(ctx: Context, phrase: Nominal) -> Nominal:
     )
 
 
+def relative_animal(ctx: Context, phrase: Nominal) -> Nominal:
+    """The dog that follows the boy: "le chien qui suit le garçon"."""
+    ctx.used.append("relative_animal")
+    that = English("that")
+    options = verbs.verbs_for((*verbs.TRANSITIVE, *verbs.INTRANSITIVE), "a", "subjects")
+    verb = ctx.dice.pick(options)
+    group = verb_group(verb, ctx.tense(), phrase)
+    if verb.objects:
+        kinds = "".join(kind for kind in verb.objects if kind in "pafg")
+        thing = noun_phrase(ctx, kinds, depth=0)
+        group = group.add(thing.english, thing.french)
+    return _attach(
+        phrase,
+        [that, *group.first, *group.rest],
+        [French("qui", "relative", (that,)), *group.french],
+    )
+
+
 def relative_where(ctx: Context, phrase: Nominal) -> Nominal:
     """The house where the king works: "la maison où travaille le roi"."""
     ctx.used.append("relative_where")
     where = English("where")
-    verb = ctx.dice.pick([v for v in verbs.INTRANSITIVE if v.base in ("work", "sleep", "sing")])
+    verb = ctx.dice.pick(WORKING)
     who = noun_phrase(ctx, "p", depth=0)
     tense = ctx.tense()
     group = verb_group(verb, tense, who)
-    french = [*group.french, *who.french] if len(group.french) == 1 else [*who.french, *group.french]
+    french = [*who.french, *group.french]
+    if len(group.french) == 1:  # a simple tense: the subject may follow
+        french = [*group.french, *who.french]
     return _attach(
         phrase,
         [where, *who.english, *group.first, *group.rest],
@@ -198,7 +159,7 @@ def relative_stranded(ctx: Context, phrase: Nominal) -> Nominal:
     """The boy that she dances with: "le garçon avec qui elle danse"."""
     ctx.used.append("relative_stranded")
     that, with_ = English("that"), English("with")
-    verb = ctx.dice.pick([v for v in verbs.INTRANSITIVE if v.base in ("dance", "work", "travel")])
+    verb = ctx.dice.pick(SHARED)
     who = subject(ctx, "p", 0.5, relative=False)
     group = verb_group(verb, ctx.tense(), who)
     return _attach(
@@ -248,6 +209,7 @@ def relative_need(ctx: Context, phrase: Nominal) -> Nominal:
 RELATIVES = (  # which clause may follow a noun of which kind
     ("p", (relative_subject, relative_subject, relative_whose, relative_object,
            relative_stranded)),
+    ("a", (relative_animal, relative_animal, relative_object)),
     ("f", (relative_object, relative_object_bare)),
     ("o", (relative_object, relative_object_bare, relative_need, relative_copula)),
     ("c", (relative_object, relative_object_bare, relative_copula)),

@@ -6,9 +6,13 @@ the clauses changes; this is decided by the words themselves ("if", "as", "yeste
 
 from __future__ import annotations
 
-from .clauses import clause, say
+from . import verbs
+from .clauses import clause
 from .context import Context, Nominal
-from .relatives import place
+from .groups import verb_group
+from .places import place
+from .relatives import subject
+from .swaps import cleft_object, cleft_subject
 from .tokens import English, French, Phrase
 
 # A fixed expression: English words, then French word/class/numbers of the English words that it
@@ -52,11 +56,18 @@ JOINTS = (  # name, expression, whether a comma goes before it
     ("while", "while | pendant/conjunction/0 que/conjunction/0", False),
     ("even_though", "even though | même/conjunction/01 si/conjunction/01", False),
 )
-FRONTED = (  # English may put these clauses last, French puts them first
+FRONTED = (  # English puts these clauses last, French puts them first
     ("if_fronted", "if | si/conjunction/0"),
     ("as_fronted", "as | comme/conjunction/0"),
     ("once_fronted", "once | dès/conjunction/0 que/conjunction/0"),
 )
+# The time of a subordinate clause, where it is not that of the main clause.
+JOINT_TIMES = {
+    ("while", "present"): "during",
+    ("while", "past"): "during_past",
+    ("while", "future"): "when",
+    ("even_though", "future"): "present",  # no future after a French "si"
+}
 
 SENTENCES: list = []
 QUESTIONS: list = []
@@ -101,29 +112,59 @@ def fixed(entry: str) -> Phrase:
     return Phrase(words, tokens)
 
 
-def compose(ctx: Context, clauses: int) -> Phrase:
-    """Join this many statements in an order that both languages share."""
-    if clauses == 1:
-        if ctx.dice.chance(0.1):
-            bare = ctx.dice.chance(0.5)
-            ctx.used.append("say_bare" if bare else "say_that")
-            return say(ctx, clause, bare)
+def _reported(ctx: Context) -> Phrase:
+    roll = ctx.dice.random()
+    if roll > 0.12:
         return clause(ctx)
-    left = 1 + int(ctx.dice.random() * (clauses - 1))
-    one = compose(ctx, left)
-    name, entry, stop = ctx.dice.pick(JOINTS)
-    ctx.used.append(name)
-    joint = fixed(entry)
-    two = compose(ctx, clauses - left)
-    cut = mark(",") if stop else Phrase([], [])
+    bare = roll < 0.06
+    ctx.used.append("say_bare" if bare else "say_that")
+    return say(ctx, bare)
+
+
+def say(ctx: Context, bare: bool) -> Phrase:
+    """She says (that) the king sings: French always says "que"."""
+    who = subject(ctx, "p", 0.5, relative=False)
+    verb = ctx.dice.pick((verbs.SAY, verbs.KNOW_FACT, verbs.THINK, verbs.BELIEVE))
+    group = verb_group(verb, ctx.tense(plain=True), who)
+    that = [] if bare else [English("that")]
+    ctx.close_clause()
+    phrase = clause(ctx)
+    que = French("que", "conjunction", tuple(that), () if that else group.rest[-1:])
     return Phrase(
-        [*one.english, *cut.english, *joint.english, *two.english],
-        [*one.french, *cut.french, *joint.french, *two.french],
+        [*who.english, *group.first, *group.rest, *that, *phrase.english],
+        [*who.french, *group.french, que, *phrase.french],
     )
 
 
+def compose(ctx: Context, clauses: int, events: bool = False) -> Phrase:
+    """Join this many statements in an order that both languages share."""
+    if clauses == 1:
+        return clause(ctx, events=True) if events else _reported(ctx)
+    left = 1 + int(ctx.dice.random() * (clauses - 1))
+    return join(ctx, compose(ctx, left, events), clauses - left)
+
+
+def join(ctx: Context, one: Phrase, clauses: int) -> Phrase:
+    """Go on with "and", "because", "while" and so many more clauses, each joint but once."""
+    options = [joint for joint in JOINTS if joint[0] == "and" or joint[0] not in ctx.used]
+    name, entry, stop = ctx.dice.pick(options)
+    ctx.used.append(name)
+    joint, cut = fixed(entry), mark(",") if stop else Phrase([], [])
+    time = ctx.time
+    ctx.time = JOINT_TIMES.get((name, time), time)
+    two = clause(ctx, events=True) if name == "while" else compose(ctx, clauses)
+    ctx.time = time
+    both = chain(one, cut, joint, two)
+    return join(ctx, both, clauses - 1) if name == "while" and clauses > 1 else both
+
+
+def chain(*parts: Phrase) -> Phrase:
+    """Put phrases one behind the other on both sides."""
+    return Phrase([e for p in parts for e in p.english], [f for p in parts for f in p.french])
+
+
 @sentence
-def statement(ctx, clauses):
+def plain(ctx, clauses):
     """One clause after the other."""
     return compose(ctx, clauses)
 
@@ -132,72 +173,69 @@ def statement(ctx, clauses):
 def time_fronted(ctx, clauses):
     """He ate the apple yesterday: "hier, il a mangé la pomme"."""
     when = fixed(ctx.dice.pick(TIMES[ctx.time]))
-    one = clause(ctx)
-    french = [*when.french, comma(), *one.french]
-    english = [*one.english, *when.english]
-    if clauses == 1:
-        return Phrase(english, french)
-    name, entry, stop = ctx.dice.pick(JOINTS)
-    ctx.used.append(name)
-    joint, cut = fixed(entry), mark(",") if stop else Phrase([], [])
-    two = compose(ctx, clauses - 1)
-    return Phrase(
-        [*english, *cut.english, *joint.english, *two.english],
-        [*french, *cut.french, *joint.french, *two.french],
-    )
+    one = clause(ctx, events=True)
+    both = Phrase([*one.english, *when.english], [*when.french, comma(), *one.french])
+    return join(ctx, both, clauses - 1) if clauses > 1 else both
 
 
 @sentence
 def time_first(ctx, clauses):
-    """Yesterday he ate the apple."""
+    """Yesterday, he ate the apple."""
     when = fixed(ctx.dice.pick(TIMES[ctx.time]))
-    cut = mark(",")
-    rest = compose(ctx, clauses)
-    return Phrase(
-        [*when.english, *cut.english, *rest.english], [*when.french, *cut.french, *rest.french]
-    )
+    one = chain(when, mark(","), clause(ctx, events=True))
+    return join(ctx, one, clauses - 1) if clauses > 1 else one
 
 
 @sentence
 def place_first(ctx, clauses):
     """In the garden, the girls sing."""
-    where, cut = place(ctx), mark(",")
+    where = place(ctx, options="tcs")
     ctx.close_clause()
-    rest = compose(ctx, clauses)
-    return Phrase(
-        [*where.english, *cut.english, *rest.english], [*where.french, *cut.french, *rest.french]
-    )
+    ctx.placed = True
+    one = chain(where, mark(","), clause(ctx, events=True))
+    return join(ctx, one, clauses - 1) if clauses > 1 else one
 
 
 @sentence
 def address(ctx, clauses):
     """Sir, you ...: the vocative decides what "you" is in French."""
     entry, person, feminine, plural = ctx.dice.pick(VOCATIVES)
-    who, cut = fixed(entry), mark(",")
     ctx.you = Nominal([], [], person, feminine, plural, "p")
-    rest = compose(ctx, clauses)
-    return Phrase(
-        [*who.english, *cut.english, *rest.english], [*who.french, *cut.french, *rest.french]
-    )
+    return chain(fixed(entry), mark(","), compose(ctx, clauses))
+
+
+@sentence
+def cleft(ctx, clauses):
+    """It is the king who sings, it is the king that she sees."""
+    if ctx.time == "past":
+        ctx.time = "present"  # "c'était" would be another story
+    build = ctx.dice.pick((cleft_subject, cleft_object))
+    ctx.used.append(build.__name__)
+    one = build(ctx)
+    ctx.close_clause()
+    return join(ctx, one, clauses - 1) if clauses > 1 else one
 
 
 @sentence
 def fronted(ctx, clauses):
     """She sings if the king sleeps: "si le roi dort, elle chante"."""
     name, entry = ctx.dice.pick(FRONTED)
+    if name == "once_fronted":
+        ctx.time = "future"
     ctx.used.append(name)
-    joint, main_time = fixed(entry), ctx.time
-    right = max(1, clauses // 2)
-    if name == "if_fronted" and main_time != "past":
-        ctx.time, main_time = "present", "future"
-    elif name == "if_fronted":
-        ctx.time, main_time = "past", "past"
-    elif name == "once_fronted" and main_time == "future":
-        ctx.time = "when"
-    # the clause that comes first in French may not lean on the other
-    side = compose(ctx, right)
+    times = {  # of the clause that moves, and of the main clause
+        "if_fronted": {"past": ("supposed", "would")}.get(ctx.time, ("present", "future")),
+        "once_fronted": ("when", "future"),
+    }
+    ctx.time, main_time = times.get(name, (ctx.time, ctx.time))
+    joint = fixed(entry)
+    # what comes first in French is composed first, and neither clause leans on the other
+    side = clause(ctx, events=name == "once_fronted")
+    if name == "if_fronted" and clauses > 3:
+        ctx.used.append("and")
+        side = chain(side, fixed("and | et/conjunction/0"), clause(ctx))
     ctx.mentions, ctx.time = [], main_time
-    main = compose(ctx, max(1, clauses - right))
+    main = compose(ctx, max(1, clauses - 1))
     return Phrase(
         [*main.english, *joint.english, *side.english],
         [*joint.french, *side.french, comma(), *main.french],
@@ -207,14 +245,8 @@ def fronted(ctx, clauses):
 @sentence
 def when_first(ctx, clauses):
     """When she arrives, he will leave: the future of both verbs shows in French only."""
-    e, cut = English("when"), mark(",")
-    joint = French("quand", "conjunction", (e,))
-    time = ctx.time
-    ctx.time = "when" if time == "future" else time
-    side = clause(ctx)
+    time, joint = ctx.time, fixed("when | quand/conjunction/0")
+    ctx.time = {"future": "when", "present": "whenever"}.get(time, time)
+    side = clause(ctx, events=True)
     ctx.time = time
-    main = compose(ctx, max(1, clauses - 1))
-    return Phrase(
-        [e, *side.english, *cut.english, *main.english],
-        [joint, *side.french, *cut.french, *main.french],
-    )
+    return chain(joint, side, mark(","), compose(ctx, max(1, clauses - 1)))

@@ -3,65 +3,59 @@
 from __future__ import annotations
 
 from . import verbs
-from .actions import Predicate, any_transitive
 from .conjugation import english_forms
 from .context import Context, Nominal
 from .groups import VerbGroup, negate, verb_group
-from .lexicon import NOUNS, adjectives_of
+from .lexicon import NOT_GRADED, NOUNS, adjectives_of
 from .nouns import adjective_tokens, after_preposition, noun_phrase
+from .places import place
+from .predicates import among, object_of, predicate, with_object
 from .pronouns import direct_clitic
-from .relatives import object_of, place, with_object
 from .tokens import English, French
 
-STATES: list[Predicate] = []
 FEELINGS = [("hungry", "faim"), ("thirsty", "soif"), ("cold", "froid"), ("hot", "chaud"),
             ("right", "raison"), ("wrong", "tort")]  # fmt: skip
 PROFESSIONS = ["teacher", "doctor", "actress", "baker", "lawyer", "nurse", "student"]
 THINGS = "pactvhlouni"
 
 
-def state(kinds: str = "p"):
-    """Enter a predicate into the list, named as its function."""
-
-    def enter(build):
-        STATES.append(Predicate(build.__name__, kinds, build))
-        return build
-
-    return enter
-
-
-def predicative(ctx: Context, subject: Nominal) -> tuple[English, French]:
+def predicative(ctx: Context, subject: Nominal) -> tuple[English, French] | None:
     """Choose an adjective that agrees with the subject across the verb."""
-    options = [a for a in adjectives_of(subject.kinds) if a.english not in ("old", "good", "bad")]
+    said = [e.word for e in subject.english]
+    options = [a for a in adjectives_of(subject.kinds) if a.english not in ("good", *said)]
+    if not options:
+        return None
     return adjective_tokens(ctx.dice.pick(options), subject.feminine, subject.plural)
 
 
-@state(THINGS)
+@predicate(THINGS, event=False)
 def copula(ctx, subject, ask):
     """The house is beautiful."""
     group = verb_group(verbs.BE, ctx.tense(True), subject, ask=ask)
-    e, f = predicative(ctx, subject)
-    if ctx.dice.chance(0.3):
+    if not (said := predicative(ctx, subject)):
+        return None
+    e, f = said
+    if e.word not in NOT_GRADED and ctx.dice.chance(0.3):
         english, french = ctx.dice.pick((("very", "très"), ("too", "trop")))
         word = English(english)
         group = group.add([word], [French(french, "adverb", (word,))])
     return group.add([e], [f])
 
 
-@state(THINGS)
+@predicate(THINGS, event=False)
 def copula_not(ctx, subject, ask):
     """The house is not beautiful."""
     group = verb_group(verbs.BE, ctx.tense(True), subject, negation=negate("not"), ask=ask)
-    e, f = predicative(ctx, subject)
+    if not (said := predicative(ctx, subject)):
+        return None
+    e, f = said
     return group.add([e], [f])
 
 
-@state("p")
+@predicate(event=False)
 def profession(ctx, subject, ask):
     """She is a teacher: "elle est professeur", without an article."""
-    names = [n for n in PROFESSIONS if NOUNS[n].feminine == subject.feminine or n == "doctor"]
-    if subject.feminine:
-        names = ["actress", "nurse"]
+    names = [name for name in PROFESSIONS if NOUNS[name].feminine == subject.feminine]
     noun = NOUNS[ctx.dice.pick(names)]
     plural = subject.plural
     e = English(noun.english[plural])
@@ -71,19 +65,23 @@ def profession(ctx, subject, ask):
     )
 
 
-@state("pao")
+@predicate("pao", event=False)
 def copula_place(ctx, subject, ask):
     """The key is in the garden."""
-    return verb_group(verbs.BE, ctx.tense(True), subject, ask=ask).add(*place(ctx))
+    if ctx.placed:
+        return None
+    kinds = "a" if subject.kinds == "a" else "p"
+    where = place(ctx, kinds=kinds, options="tcbvss" if "p" in subject.kinds else "tss")
+    return verb_group(verbs.BE, ctx.tense(True), subject, ask=ask).add(*where)
 
 
-@state("pacvhl")
+@predicate("pacvhl", event=False)
 def comparative(ctx, subject, ask):
     """The queen is taller than the king: "la reine est plus grande que le roi"."""
     return _compare(ctx, subject, ask, None)
 
 
-@state("pacvhl")
+@predicate("pacvhl", event=False)
 def comparative_not(ctx, subject, ask):
     """The queen is not taller than the king."""
     return _compare(ctx, subject, ask, negate("not"))
@@ -102,19 +100,22 @@ def _compare(ctx, subject, ask, negation):
         english = [more, main] = [English("more"), English(adjective.english)]
     than = English("than")
     kinds = next(kind for kind in subject.kinds if kind in adjective.kinds)
-    other = noun_phrase(ctx, kinds, depth=1)
+    kind = "my" if kinds == "q" else ctx.dice.pick(("the", "this", "my"))
+    other = noun_phrase(ctx, kinds, kind=kind, depth=0, plain=True)
+    if other.english[-1].word == subject.english[-1].word:
+        return None
     french = [French("plus", "adverb", (more,)), French(form, "adjective", (main,))]
     french.append(French("que", "conjunction", (than,)))
     return group.add([*english, than, *other.english], [*french, *other.french])
 
 
-@state("p")
+@predicate(event=False)
 def feeling(ctx, subject, ask):
     """She is hungry: "elle a faim"."""
     return _feel(ctx, subject, ask, None)
 
 
-@state("p")
+@predicate(event=False)
 def feeling_not(ctx, subject, ask):
     """She is not hungry: "elle n'a pas faim"."""
     return _feel(ctx, subject, ask, negate("not"))
@@ -127,7 +128,7 @@ def _feel(ctx, subject, ask, negation):
     return group.add([e], [French(french, "noun", (e,))])
 
 
-@state("p")
+@predicate(event=False)
 def age(ctx, subject, ask):
     """She is ten years old: "elle a dix ans"."""
     english, french = ctx.dice.pick((("ten", "dix"), ("twelve", "douze"), ("twenty", "vingt")))
@@ -139,7 +140,7 @@ def age(ctx, subject, ask):
     )
 
 
-@state("p")
+@predicate(event=False)
 def afraid(ctx, subject, ask):
     """She is afraid of the dog: "elle a peur du chien"."""
     word, of = English("afraid"), English("of")
@@ -149,7 +150,7 @@ def afraid(ctx, subject, ask):
     return group.add([word, of, *thing.english], [French("peur", "noun", (word,)), *french])
 
 
-@state("p")
+@predicate(event=False)
 def having(ctx, subject, ask):
     """He has a car."""
     thing = object_of(ctx, verbs.HAVE)
@@ -157,7 +158,7 @@ def having(ctx, subject, ask):
     return group.add(thing.english, thing.french)
 
 
-@state("p")
+@predicate(event=False)
 def having_not(ctx, subject, ask):
     """He does not have a car: "il n'a pas de voiture"."""
     thing = object_of(ctx, verbs.HAVE, negated=True, kind="a", depth=0)
@@ -165,7 +166,7 @@ def having_not(ctx, subject, ask):
     return group.add(thing.english, thing.french)
 
 
-@state("p")
+@predicate(event=False)
 def needing(ctx, subject, ask):
     """He needs the key: "il a besoin de la clé"."""
     thing = object_of(ctx, verbs.NEED)
@@ -175,7 +176,7 @@ def needing(ctx, subject, ask):
     return group.add(thing.english, [French("besoin", "noun", (need,)), *french])
 
 
-@state("p")
+@predicate(event=False)
 def feeling_for(ctx, subject, ask):
     """She knows the king, loves him, hates cheese: stative verbs."""
     verb = ctx.dice.pick(verbs.STATIVE)
@@ -183,26 +184,36 @@ def feeling_for(ctx, subject, ask):
     return with_object(group, verb, object_of(ctx, verb, kind="the", depth=0))
 
 
-@state("p")
+@predicate(event=False)
 def living_in(ctx, subject, ask):
     """She lives in Paris: "elle habite à Paris"."""
-    return verb_group(verbs.INHABIT, ctx.tense(True), subject, ask=ask).add(*place(ctx))
+    if ctx.placed:
+        return None
+    group = verb_group(verbs.INHABIT, ctx.tense(True), subject, ask=ask)
+    return group.add(*place(ctx, options="tchh"))
 
 
-@state("p")
+@predicate(event=False)
 def living_with(ctx, subject, ask):
     """She lives with her sister: "elle vit avec sa sœur"."""
-    word, french = ctx.dice.pick((("with", "avec"), ("without", "sans"), ("for", "pour")))
+    word, french = ctx.dice.pick((("with", "avec"), ("without", "sans")))
     e, whom = English(word), noun_phrase(ctx, "p")
     group = verb_group(verbs.LIVE, ctx.tense(True), subject, ask=ask)
     return group.add([e, *whom.english], [French(french, "preposition", (e,)), *whom.french])
 
 
+MEANT = (  # what one does on purpose
+    "eat drink see find buy sell wash help follow read write open close carry clean visit watch "
+    "listen look answer phone invite"
+)
+MET = "see find help follow watch invite meet"
+
+
 def infinitive(ctx: Context, subject: Nominal, to: English | None, clitic: bool = False):
     """Write "to eat the apple" or "to see him": English tokens, and French without "to"."""
-    verb = any_transitive(ctx, subject) if not clitic else ctx.dice.pick(
-        verbs.verbs_for(verbs.TRANSITIVE, "p", "objects")
-    )  # fmt: skip
+    verb = ctx.dice.pick(among((*verbs.TRANSITIVE, *verbs.UNEVEN), MEANT))
+    if clitic:
+        verb = ctx.dice.pick(among(verbs.TRANSITIVE, MET))
     main = English(english_forms(verb.english)[0])
     token = French(verb.french, "verb", (main,), (to,) if to else ())
     start = [to, main] if to else [main]
@@ -213,39 +224,45 @@ def infinitive(ctx: Context, subject: Nominal, to: English | None, clitic: bool 
     return group.rest, group.french
 
 
-@state("p")
+@predicate(event=False)
 def want(ctx, subject, ask):
     """She wants to eat the apple: "elle veut manger la pomme"."""
+    if ctx.time == "future":  # "je voudrai" is hardly French
+        return None
     group = verb_group(verbs.WANT, ctx.tense(True), subject, ask=ask)
     return group.add(*infinitive(ctx, subject, English("to")))
 
 
-@state("p")
+@predicate(event=False)
 def want_clitic(ctx, subject, ask):
     """She wants to see him: "elle veut le voir"."""
+    if ctx.time == "future":
+        return None
     group = verb_group(verbs.WANT, ctx.tense(True), subject, ask=ask)
     return group.add(*infinitive(ctx, subject, English("to"), clitic=True))
 
 
-@state("p")
+@predicate(event=False)
 def want_not(ctx, subject, ask):
     """She does not want to eat the apple: "elle ne veut pas manger la pomme"."""
+    if ctx.time == "future":
+        return None
     group = verb_group(verbs.WANT, ctx.tense(True), subject, negation=negate("not"), ask=ask)
     return group.add(*infinitive(ctx, subject, English("to")))
 
 
-@state("p")
+@predicate(event=False)
 def must(ctx, subject, ask):
     """She has to eat the apple: "elle doit manger la pomme"."""
     group = verb_group(verbs.MUST, ctx.tense(True), subject, ask=ask)
     return group.add(*infinitive(ctx, subject, English("to")))
 
 
-@state("p")
+@predicate()
 def attempt(ctx, subject, ask):
     """She tries to open the box: "elle essaie d'ouvrir la boîte"."""
     verb, joint = ctx.dice.pick(
-        ((verbs.TRY, "de"), (verbs.BEGIN, "à"), (verbs.LEARN, "à"), (verbs.FORGET, "de"))
+        ((verbs.TRY, "de"), (verbs.BEGIN, "à"), (verbs.FORGET, "de"), (verbs.REFUSE, "de"))
     )
     group = verb_group(verb, ctx.tense(), subject, ask=ask)
     to = English("to")
@@ -254,27 +271,21 @@ def attempt(ctx, subject, ask):
     return group.add(english, [French(joint, "preposition", (to,)), *french])
 
 
-@state("p")
+@predicate(event=False)
 def know_how(ctx, subject, ask):
     """She knows how to swim: "elle sait nager"."""
     group = verb_group(verbs.KNOW_FACT, ctx.tense(True), subject, ask=ask)
-    verb = ctx.dice.pick([v for v in verbs.INTRANSITIVE if v.base in (
-        "sing", "dance", "swim", "cook", "read")])  # fmt: skip
+    verb = ctx.dice.pick(among(verbs.INTRANSITIVE, "sing dance swim cook read"))
     how, to, main = English("how"), English("to"), English(verb.base)
     group.french[group.finite].possible += (how,)
     return group.add([how, to, main], [French(verb.french, "verb", (main,), (to,))])
 
 
-@state("p")
+@predicate()
 def letting(ctx, subject, ask):
     """She makes the child laugh: "elle fait rire l'enfant"."""
-    making, main = ctx.dice.pick((verbs.MAKE, verbs.LET)), None
-    verb = ctx.dice.pick([v for v in verbs.INTRANSITIVE if v.base in (
-        "sleep", "sing", "dance", "work", "eat", "cry", "run")])  # fmt: skip
+    making = ctx.dice.pick((verbs.MAKE, verbs.LET))
+    verb = ctx.dice.pick(among(verbs.INTRANSITIVE, "sleep sing dance work eat cry run"))
     whom, main = noun_phrase(ctx, "p"), English(verb.base)
     group = verb_group(making, ctx.tense(), subject, ask=ask)
-    return group.add(
-        [*whom.english, main], [French(verb.french, "verb", (main,)), *whom.french]
-    )
-
-
+    return group.add([*whom.english, main], [French(verb.french, "verb", (main,)), *whom.french])

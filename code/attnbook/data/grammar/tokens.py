@@ -6,6 +6,7 @@ translates, so the links of a finished pair are read off, never guessed.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 VOWELS = frozenset("aâàeéèêiîoôœuûyh")  # an h is mute unless listed below
@@ -81,7 +82,7 @@ def spell_french(tokens: list[French]) -> list[French]:
 
 def spell_english(tokens: list[English]) -> list[English]:
     """Choose between "a" and "an" in a finished English sentence."""
-    for token, following in zip(tokens, tokens[1:], strict=False):
+    for token, following in pairwise(tokens):
         if token.word == "a" and following.word[0] in "aeiou":
             token.word = "an"
     return tokens
@@ -91,7 +92,7 @@ def noun_plural(word: str) -> str:
     """Write the plural of a regular French noun or adjective."""
     if word[-1] in "sxz":
         return word
-    if word.endswith(("eau", "eu")):
+    if word.endswith("eau"):
         return word + "x"
     if word.endswith("al"):
         return word[:-2] + "aux"

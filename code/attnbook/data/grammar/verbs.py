@@ -30,10 +30,8 @@ def _table(text: str, **common) -> tuple[Verb, ...]:
     for line in text.strip().split("\n"):
         cells = [cell.strip() for cell in line.split("|")] + [""] * 3
         english, french, subjects, objects, preps = cells[:5]
-        english_prep, french_prep = (preps.replace("-", "").split(" ") + [""])[:2]
-        verbs.append(
-            Verb(english, french, subjects, objects, english_prep, french_prep, **common)
-        )
+        english_prep, french_prep = preps.replace("-", "").split(" ") if preps else ("", "")
+        verbs.append(Verb(english, french, subjects, objects, english_prep, french_prep, **common))
     return tuple(verbs)
 
 
@@ -41,14 +39,13 @@ TRANSITIVE = _table("""
 eat ate eaten | manger | pa | fg
 drink drank drunk | boire | p | d
 see saw seen | voir | pa | pavhnoc
-find found | trouver | p | octva
-draw drew drawn | dessiner | p | panhvu
-buy bought | acheter | p | fgdoctveu
-sell sold | vendre | p | fgdoctveu
-wash | laver | p | cvfa
+find found | trouver | p | octwa
+buy bought | acheter | p | fgdoctweu
+sell sold | vendre | p | fgdoctweu
+wash | laver | p | cwfa
 help | aider | p | p
 follow | suivre | pa | pav
-hear heard | entendre | p | pav
+hear heard | entendre | p | pavi
 read read | lire | p | t
 write wrote written | écrire | p | t
 open | ouvrir | p | k
@@ -56,25 +53,22 @@ close | fermer | p | k
 break broke broken | casser | p | b
 wear wore worn | porter | p | c
 carry | porter | p | ou
-hide hid hidden | cacher | p | oc
 lose lost | perdre | p | oct
-choose chose chosen | choisir | p | cotvf
-clean | nettoyer | p | hvuk
+clean | nettoyer | p | hwuk
 visit | visiter | p | hl
 meet met | rencontrer | p | p
 forget+ forgot forgotten | oublier | p | ti
 understand understood | comprendre | p | i
 cut+ cut | couper | p | gf
 invite | inviter | p | p
-admire | admirer | p | phnl
 watch | regarder | pa | pahv
 """)
 # One language asks for a preposition where the other has none.
 UNEVEN = _table("""
-listen to | écouter | pa | pi | to -
+listen to | écouter | p | pi | to -
 wait for | attendre | p | pv | for -
 look for | chercher | pa | paoct | for -
-look at | regarder | pa | panht | at -
+look at | regarder | p | panht | at -
 answer | répondre | p | pr | - à
 obey | obéir | pa | p | - à
 phone | téléphoner | p | p | - à
@@ -92,8 +86,8 @@ GIVING = _table("""
 give gave given | donner | p | foctg
 show showed shown | montrer | p | oct
 send sent | envoyer | p | tc
-sell sold | vendre | p | foctv
-lend lent | prêter | p | octv
+sell sold | vendre | p | foctw
+lend lent | prêter | p | octw
 offer | offrir | p | foct
 """)
 INTRANSITIVE = _table("""
@@ -136,7 +130,7 @@ REFLEXIVE = [
 BE = Verb("be was been", "être", "p", stative=True)
 BE_DO = Verb("be was been", "faire", "p", stative=True)  # it is cold: il fait froid
 BE_HAVE = Verb("be was been", "avoir", "p", stative=True)  # to be hungry is avoir faim
-HAVE = Verb("have had", "avoir", "p", "octva", stative=True)
+HAVE = Verb("have had", "avoir", "p", "octwau", stative=True)
 WANT = Verb("want", "vouloir", "p", stative=True)
 MUST = Verb("have had", "devoir", "p", stative=True)
 CAN = Verb("can could", "pouvoir", "p", stative=True)
@@ -160,8 +154,7 @@ LET = Verb("let let", "laisser", "p")
 FORGET = Verb("forget+ forgot forgotten", "oublier", "p")
 TRY = Verb("try", "essayer", "p")
 BEGIN = Verb("begin+ began begun", "commencer", "p")
-STOP = Verb("stop+", "arrêter", "p")
-LEARN = Verb("learn", "apprendre", "p")
+REFUSE = Verb("refuse", "refuser", "p")
 
 
 @cache
