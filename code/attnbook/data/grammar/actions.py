@@ -8,7 +8,6 @@ from .places import place
 from .predicates import (
     actor,
     adverb,
-    among,
     any_transitive,
     object_of,
     predicate,
@@ -40,7 +39,7 @@ def intransitive(ctx, subject, ask):
 @predicate(event=False)
 def manner(ctx, subject, ask):
     """She sings well: "elle chante bien", but "elle a bien chanté"."""
-    verb = ctx.dice.pick(among(verbs.INTRANSITIVE, "sing work dance sleep"))
+    verb = ctx.dice.pick(verbs.among(verbs.INTRANSITIVE, "sing work dance sleep"))
     english, french = adverb(ctx, WELL)
     tense = ctx.tense(plain=True)
     return verb_group(verb, tense, subject, adverb=((), french), ask=ask).add(english)
@@ -49,7 +48,7 @@ def manner(ctx, subject, ask):
 @predicate()
 def manner_not(ctx, subject, ask):
     """He does not read slowly: "il ne lit pas lentement"."""
-    verb = ctx.dice.pick(among(verbs.INTRANSITIVE, "read eat work run"))
+    verb = ctx.dice.pick(verbs.among(verbs.INTRANSITIVE, "read eat work run"))
     group = verb_group(verb, ctx.tense(), subject, negation=negate("not"), ask=ask)
     return group.add(*adverb(ctx, SLOWLY))
 
@@ -57,7 +56,7 @@ def manner_not(ctx, subject, ask):
 @predicate()
 def manner_like(ctx, subject, ask):
     """She sings like a bird: "elle chante comme un oiseau"."""
-    verb = ctx.dice.pick(among(verbs.INTRANSITIVE, "sing eat run sleep cry"))
+    verb = ctx.dice.pick(verbs.among(verbs.INTRANSITIVE, "sing eat run sleep cry"))
     english, french = ctx.dice.pick(LIKE)
     like, a, e = English("like"), English("a"), English(english)
     return verb_group(verb, ctx.tense(), subject, ask=ask).add(
@@ -108,7 +107,9 @@ def transitive_longer(ctx, subject, ask):
 @predicate()
 def nothing(ctx, subject, ask):
     """He saw nothing: "il n'a rien vu"."""
-    verb = ctx.dice.pick(among(verbs.TRANSITIVE, "eat drink see find buy hear read understand"))
+    verb = ctx.dice.pick(
+        verbs.among(verbs.TRANSITIVE, "eat drink see find buy hear read understand")
+    )
     tense = ctx.tense(plain=True)
     return verb_group(verb, tense, subject, negation=negate("nothing"), ask=ask)
 
@@ -124,7 +125,7 @@ def nobody(ctx, subject, ask):
 @predicate()
 def only(ctx, subject, ask):
     """He eats only bread: "il ne mange que du pain"."""
-    verb = ctx.dice.pick(among(verbs.TRANSITIVE, "eat drink see find buy hear read wash"))
+    verb = ctx.dice.pick(verbs.among(verbs.TRANSITIVE, "eat drink see find buy hear read wash"))
     group = verb_group(verb, ctx.tense(plain=True), subject, ask=ask)
     word = English("only")
     group.french.insert(0, French("ne", "negation", (), (word,)))
@@ -221,8 +222,7 @@ def each_other(ctx, subject, ask):
     """They love each other: "ils s'aiment"."""
     if not subject.plural or subject.person != 5:
         return None
-    table = (*verbs.TRANSITIVE, *verbs.STATIVE)
-    verb = ctx.dice.pick(among(table, "see help follow hear meet love hate know"))
+    verb = ctx.dice.pick(verbs.among(verbs.MUTUAL, "see help follow hear meet love hate know"))
     english = [English("each"), English("other")]
     group = verb_group(
         verb, ctx.tense(verb.stative), subject, clitics=(French("se", "clitic", (*english,)),),
@@ -272,7 +272,7 @@ def leaving_behind(ctx, subject, ask):
 @predicate()
 def duration_closed(ctx, subject, ask):
     """She worked for two hours: "elle a travaillé pendant deux heures"."""
-    verb = ctx.dice.pick(among(verbs.INTRANSITIVE, "work sleep sing dance cry travel"))
+    verb = ctx.dice.pick(verbs.among(verbs.INTRANSITIVE, "work sleep sing dance cry travel"))
     group = verb_group(verb, ctx.tense(plain=True), subject, ask=ask)
     return group.add(*_span(ctx, "pendant"))
 
@@ -282,7 +282,7 @@ def duration_open(ctx, subject, ask):
     """She has worked for two hours: "elle travaille depuis deux heures"."""
     if ctx.time != "present":
         return None
-    verb = ctx.dice.pick(among(verbs.INTRANSITIVE, "work sleep sing dance cry travel"))
+    verb = ctx.dice.pick(verbs.among(verbs.INTRANSITIVE, "work sleep sing dance cry travel"))
     group = verb_group(verb, "since", subject, ask=ask)
     return group.add(*_span(ctx, "depuis"))
 

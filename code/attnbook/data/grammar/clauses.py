@@ -46,15 +46,14 @@ def predicated(
     """Draw predicates until one goes with the subject that `choose` makes for it."""
     while True:
         chosen = ctx.dice.pick(options)
-        before = len(ctx.used), len(ctx.combinations)
+        before = ctx.mark()
         ctx.used.append(chosen.name)
         kinds = chosen.kinds if len(chosen.kinds) < 3 else ctx.dice.pick(chosen.kinds)
         who = choose(kinds)
         group = chosen.build(ctx, who, ask)
         if group is not None and not (group.french[0].kind == "negation" and _sweeping(who)):
             return who, group
-        del ctx.used[before[0] :], ctx.combinations[before[1] :]
-        ctx.fresh.clear()
+        ctx.undo(before)
 
 
 def clause(ctx: Context, events: bool = False) -> Phrase:
@@ -65,11 +64,11 @@ def clause(ctx: Context, events: bool = False) -> Phrase:
     others = [build for build, event in CLAUSES if event] if events else [b for b, _ in CLAUSES]
     phrase = None
     if ctx.dice.random() * (len(options) + 2 * len(others)) < 2 * len(others):
-        build = ctx.dice.pick(others)
+        build, before = ctx.dice.pick(others), ctx.mark()
         ctx.used.append(build.__name__)
         phrase = build(ctx)
         if phrase is None:
-            ctx.used.pop()
+            ctx.undo(before)
     if phrase is None:
         phrase = statement(*predicated(ctx, options, lambda kinds: subject(ctx, kinds)))
     ctx.close_clause()
@@ -94,11 +93,7 @@ def coordinated_subject(ctx):
     both = _pair(one, two)
     ctx.fresh = [(True, both.feminine, "p")]  # "they" are both of them
     options = [p for p in PREDICATES if p.kinds == "p"]
-    while True:
-        chosen = ctx.dice.pick(options)
-        if (group := chosen.build(ctx, both, False)) is not None:
-            ctx.used.append(chosen.name)
-            return statement(both, group)
+    return statement(*predicated(ctx, options, lambda _: both))
 
 
 @whole(event=True)
@@ -157,6 +152,6 @@ def river_bank(ctx):
 def light(ctx):
     """She sees the light: a light bag is another matter."""
     who = subject(ctx, "p")
-    verb = ctx.dice.pick([v for v in verbs.TRANSITIVE if v.base in ("see", "find", "follow")])
+    verb = ctx.dice.pick(verbs.among(verbs.TRANSITIVE, "see find follow"))
     thing = noun_phrase(ctx, "x", noun=LIGHT, kind="the", depth=0, plural=False)
     return statement(who, verb_group(verb, ctx.tense(), who).add(thing.english, thing.french))

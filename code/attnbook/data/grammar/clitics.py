@@ -115,10 +115,11 @@ def two_clitics(ctx, subject, ask):
     if ask:
         return None
     tense = ctx.tense()
-    take = ctx.dice.pick([v for v in verbs.TRANSITIVE if v.base in ("find", "buy", "wash")])
+    take = ctx.dice.pick(verbs.among(verbs.TRANSITIVE, "find buy wash"))
     give = ctx.dice.pick(verbs.GIVING[:2] if take.base == "wash" else verbs.GIVING)
     kinds = "".join(kind for kind in take.objects if kind in give.objects and kind != "g")
     thing = noun_phrase(ctx, kinds, kind=ctx.dice.pick(("the", "a")))
+    ctx.combinations += [(take.base, thing.noun), (give.base, thing.noun)]
     e, to, word = English("them" if thing.plural else "it"), English("to"), English("and")
     form = "les" if thing.plural else "la" if thing.feminine else "le"
     whom = indirect_clitic(ctx, subject)

@@ -18,7 +18,7 @@ TENSES = {  # time of the sentence: tenses of a verb that has a progressive, and
     "supposed": (("imperfect",), "imperfect"),  # if she ate: "si elle mangeait"
     "whenever": (("present",), "present"),
     "during": (("progressive",), "present"),
-    "during_past": (("past_progressive",), "past"),
+    "during_past": (("past_progressive",), "imperfect"),
 }  # fmt: skip
 # A relative clause does not take part in the conditions of the clause around it.
 RELATIVE_TIME = {
@@ -38,6 +38,7 @@ class Nominal(NamedTuple):
     plural: bool = False
     kinds: str = ""  # as in `lexicon`
     article: int = 0  # how many leading French tokens "de" swallows: de + des pommes = de pommes
+    noun: str = ""  # the English singular of its head
 
     @property
     def third(self) -> bool:
@@ -96,6 +97,14 @@ class Context:
     def habit(self) -> str:
         """Choose a tense for what happens again and again."""
         return "used_to" if self.time == "past" else self.tense(plain=True)
+
+    def mark(self) -> tuple[int, int, int]:
+        """Remember this point, so that a phrase that does not work out can be undone."""
+        return len(self.used), len(self.combinations), len(self.fresh)
+
+    def undo(self, mark: tuple[int, int, int]) -> None:
+        """Forget what was noted since `mark`."""
+        del self.used[mark[0] :], self.combinations[mark[1] :], self.fresh[mark[2] :]
 
     def close_clause(self) -> None:
         """Let pronouns of the next clause refer to what this one mentioned."""

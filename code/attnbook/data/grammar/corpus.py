@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import zlib
+from collections.abc import Callable
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from ..._checks import check_count
 from ..pairs import AlignedPair, Splits
 from .context import Context, Dice
-from .lexicon import ADJECTIVES, NOUNS
 from .questions import command, command_not, exclamation
 from .sentences import QUESTIONS, SENTENCES, mark
 from .tokens import Phrase, spell_english, spell_french
@@ -57,14 +59,14 @@ def finish(ctx: Context, phrase: Phrase, stop: str) -> Derivation:
     for index, token in enumerate(source):
         token.index = index
     target = spell_french([*phrase.french, *end.french])
-    sure = frozenset((i, e.index) for i, t in enumerate(target) for e in t.sure)
-    possible = frozenset((i, e.index) for i, t in enumerate(target) for e in t.possible)
+    sure = frozenset([(i, e.index) for i, t in enumerate(target) for e in t.sure])
+    possible = sure.union([(i, e.index) for i, t in enumerate(target) for e in t.possible])
     templates = dict.fromkeys(ctx.used)
     pair = AlignedPair(
         tuple(t.word for t in source),
         tuple(t.word for t in target),
         sure,
-        sure | possible,
+        possible,
         tuple(t.kind for t in target),
         " + ".join(templates),
     )
@@ -104,46 +106,59 @@ def derivations(seed: int, size: int) -> tuple[Derivation, ...]:
     return tuple(done)
 
 
-def held_out_combination(pair: tuple[str, str]) -> bool:
-    """Tell whether an adjective or a verb never meets this noun in training."""
-    names = list(ADJECTIVES)
-    first = names.index(pair[0]) if pair[0] in ADJECTIVES else sum(map(ord, pair[0]))
-    second = list(NOUNS).index(pair[1]) if pair[1] in NOUNS else 0
-    return (first * 7 + second * 3) % 13 == 0
-
-
 HELD_OUT_TEMPLATES = frozenset(
     """clitic_not clitic_near two_clitics giving_double like_not passive_not comparative_not
     want_clitic relative_stranded how_many motion_not""".split()
-)
+)  # every word of theirs has a place in other templates too
+
+
+def held_out(combination: tuple[str, str]) -> bool:
+    """Tell whether this adjective or verb and this noun never meet in "combinations" training."""
+    return zlib.crc32(" ".join(combination).encode()) % 13 == 0  # the same on every machine
 
 
 def grammar_corpus(split: str = "random", *, seed: int = 0, size: int = 24_000) -> Splits:
-    """Give the English-French grammar corpus in one of its splits.
+    """Give the English to French grammar corpus in one of its splits.
 
-    "random" splits by source sentence, "combinations" holds adjectives and nouns, verbs and
-    objects apart that never meet in training, "templates" holds whole templates out.
+    All splits part the same `size` pairs with distinct sources, a quarter of them in each length
+    of `BUCKETS`; the pairs depend on nothing but `seed` and `size`. A twelfth is for validation
+    and resembles the training pairs. The test set is
+
+    - "random": another twelfth;
+    - "combinations": every pair in which an adjective and a noun, or a verb and its object, stand
+      together that never do so in training (`held_out`);
+    - "templates": every pair that uses one of `HELD_OUT_TEMPLATES`.
+
+    In the last two every word of the test set occurs in training; the few pairs for which that
+    fails belong to no part. Raises ValueError for another `split` or a negative or too small
+    `size`, TypeError unless `seed` and `size` are ints.
     """
+    check_count("seed", seed)
+    size = check_count("size", size, least=12)
     done = derivations(seed, size)
-    share = max(1, size // 12)
     if split == "random":
-        kept, test = done[:-share], done[-share:]
+        kept, test = [d.pair for d in done], []
     elif split == "combinations":
-        kept, test = _partition(done, lambda d: any(map(held_out_combination, d.combinations)))
+        kept, test = _partition(done, lambda d: any(map(held_out, d.combinations)))
     elif split == "templates":
-        kept, test = _partition(done, lambda d: bool(d.templates & HELD_OUT_TEMPLATES))
+        kept, test = _partition(done, lambda d: not d.templates.isdisjoint(HELD_OUT_TEMPLATES))
     else:
         raise ValueError(f'split must be "random", "combinations" or "templates", got {split!r}')
-    pairs = [d.pair for d in kept]
-    seen = {w for p in pairs[share:] for w in (*p.source, *p.target)}
-    held = [d.pair for d in test]
-    if split != "random":
-        held = [p for p in held if seen.issuperset(p.source) and seen.issuperset(p.target)]
-    return Splits(pairs[share:], pairs[:share], held)
+    share = size // 12
+    if split == "random":
+        test = [kept.pop() for _ in range(share)]
+    validation, train = kept[:share], kept[share:]
+    words = {word for pair in train for word in (*pair.source, *pair.target)}
+    if split != "random":  # what is new in a test pair is how its words are put together
+        test = [p for p in test if words.issuperset(p.source) and words.issuperset(p.target)]
+    return Splits(train, validation, test)
 
 
-def _partition(done, out):
-    kept, test = [], []
+def _partition(
+    done: tuple[Derivation, ...], out: Callable[[Derivation], bool]
+) -> tuple[list[AlignedPair], list[AlignedPair]]:
+    """Part the pairs that are kept from those that are held out."""
+    parts: tuple[list[AlignedPair], list[AlignedPair]] = ([], [])
     for derivation in done:
-        (test if out(derivation) else kept).append(derivation)
-    return kept, test
+        parts[out(derivation)].append(derivation.pair)
+    return parts

@@ -288,9 +288,14 @@ COMPOUNDS = {
 
 
 @cache
-def nouns_of(kinds: str) -> tuple[Noun, ...]:
-    """Nouns of any of these kinds, in the order of the table."""
-    return tuple(noun for noun in NOUNS.values() if any(kind in noun.kinds for kind in kinds))
+def nouns_of(kinds: str, without: str = "") -> tuple[Noun, ...]:
+    """Nouns of any of these kinds and of none of the others, in the order of the table."""
+    return tuple(
+        noun
+        for noun in NOUNS.values()
+        if any(kind in noun.kinds for kind in kinds)
+        and not any(kind in noun.kinds for kind in without)
+    )
 
 
 @cache

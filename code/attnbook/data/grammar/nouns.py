@@ -172,7 +172,7 @@ def noun_phrase(
     phrase has no adjectives.
     """
     dice = ctx.dice
-    noun = noun or dice.pick(nouns_of(kinds))
+    noun = noun or dice.pick(nouns_of(kinds, "q" if kind == "a" else ""))
     name = noun.english[0]
     if plural is None:
         one = noun.mass or kind in ("a", "every") or name in ("mother", "father")
@@ -206,7 +206,7 @@ def noun_phrase(
     ctx.fresh.append((plural, noun.feminine, noun.kinds))
     return Nominal(
         [*e_det, *english, head], [*f_det, *body], 5 if plural else 2, noun.feminine, plural,
-        noun.kinds, swallowed,
+        noun.kinds, swallowed, name,
     )  # fmt: skip
 
 
@@ -220,7 +220,9 @@ def _belonging(ctx, noun, plural, head, english, body) -> Nominal:
     french = [article(head, noun.feminine, plural, the), *body]
     french += after_preposition(French("de", "preposition", (of,)), owner)
     words = [the, *english, head, of, *owner.english]
-    return Nominal(words, french, 5 if plural else 2, noun.feminine, plural, noun.kinds)
+    return Nominal(
+        words, french, 5 if plural else 2, noun.feminine, plural, noun.kinds, 0, noun.english[0]
+    )
 
 
 def _owned(ctx, noun, plural, head, english, body, depth) -> Nominal:
@@ -239,4 +241,6 @@ def _owned(ctx, noun, plural, head, english, body, depth) -> Nominal:
     french[0].possible = (head, mark)
     french += after_preposition(French("de", "preposition", (mark,)), owner)
     words = [*owner.english, mark, *english, head]
-    return Nominal(words, french, 5 if plural else 2, noun.feminine, plural, noun.kinds)
+    return Nominal(
+        words, french, 5 if plural else 2, noun.feminine, plural, noun.kinds, 0, noun.english[0]
+    )

@@ -8,6 +8,7 @@ or the text so far does not allow it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 from . import verbs
@@ -41,15 +42,10 @@ def predicate(kinds: str = "p", event: bool = True):
     return enter
 
 
+@cache
 def named(*names: str) -> list[Predicate]:
-    """Pick predicates by name, in the order of the list."""
+    """Pick predicates by name, in the order of the list; ask when the list is complete."""
     return [p for p in PREDICATES if p.name in names]
-
-
-def among(table: tuple[verbs.Verb, ...], names: str) -> list[verbs.Verb]:
-    """Pick verbs by their English base forms, in the order of the table."""
-    wanted = names.split()
-    return [verb for verb in table if verb.base in wanted]
 
 
 def any_transitive(ctx: Context, subject: Nominal) -> verbs.Verb:

@@ -9,7 +9,7 @@ from .context import Nominal
 from .groups import VerbGroup, negate, verb_group
 from .lexicon import adjectives_of, nouns_of
 from .nouns import adjective_tokens, noun_phrase
-from .predicates import PREDICATES, among, named, object_of, with_object
+from .predicates import PREDICATES, named, object_of, with_object
 from .relatives import subject
 from .sentences import VOCATIVES, chain, fixed, mark, question
 from .tokens import English, French, Phrase
@@ -80,8 +80,8 @@ def addressed(ctx) -> Phrase:
 def where(ctx):
     """Where does the girl sing: "où chante la fille"."""
     e = English("where")
-    verb = ctx.dice.pick(among(verbs.INTRANSITIVE, "sleep sing work swim dance eat"))
-    who = noun_phrase(ctx, "p", depth=2)
+    verb = ctx.dice.pick(verbs.among(verbs.INTRANSITIVE, "sleep sing work swim dance eat"))
+    who = noun_phrase(ctx, "p", kind="owner")
     group = verb_group(verb, ctx.tense(), who, ask=True)
     french = [*group.french, *who.french]
     if len(group.french) > 1:
@@ -95,7 +95,7 @@ def where(ctx):
 def what(ctx):
     """What does the girl eat: "que mange la fille"; "qu'est-ce que la fille a mangé"."""
     e = English("what")
-    who = noun_phrase(ctx, "p", depth=2)
+    who = noun_phrase(ctx, "p", kind="owner")
     verb = ctx.dice.pick(verbs.TRANSITIVE)
     group = verb_group(verb, ctx.tense(), who, ask=True)
     french = [*group.french, *who.french]
@@ -150,7 +150,8 @@ def _complex_inversion(ctx, english, french):
     e = English(english)
     ctx.time = ctx.dice.pick(("past", "future")) if english == "when" else ctx.time
     options = named("transitive", "motion", "arrival", "giving")
-    someone, group = predicated(ctx, options, lambda _: noun_phrase(ctx, "p", depth=2), ask=True)
+    someone = noun_phrase(ctx, "p", kind="owner")
+    _, group = predicated(ctx, options, lambda _: someone, ask=True)
     word = ("elle" if someone.feminine else "il") + "s" * someone.plural
     twin = someone._replace(french=[French(word, "pronoun", (), someone.english[-1:])])
     return Phrase(
@@ -213,7 +214,7 @@ def how_many(ctx):
 def _command(ctx, negative):
     call = addressed(ctx)
     person = ctx.you.person
-    verb = ctx.dice.pick(among(verbs.TRANSITIVE, COMMANDED))
+    verb = ctx.dice.pick(verbs.among(verbs.TRANSITIVE, COMMANDED))
     main = English(english_forms(verb.english)[0])
     form = french_forms(verb.french)["present"][person]
     if person == 1 and (verb.french.endswith("er") or verb.french == "ouvrir"):

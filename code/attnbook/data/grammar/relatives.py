@@ -80,6 +80,7 @@ def relative_copula(ctx: Context, phrase: Nominal) -> Nominal:
 def _object_relative(ctx: Context, phrase: Nominal, word: str) -> Nominal:
     options = verbs.verbs_for(verbs.TRANSITIVE, phrase.kinds, "objects")
     verb = ctx.dice.pick(options)
+    ctx.combinations.append((verb.base, phrase.noun))
     who = subject(ctx, "p", 0.5, relative=False)
     group = verb_group(verb, ctx.tense(), who, agree=(phrase.feminine, phrase.plural))
     that = [English(word)] if word else []
@@ -123,12 +124,13 @@ def relative_animal(ctx: Context, phrase: Nominal) -> Nominal:
     """The dog that follows the boy: "le chien qui suit le garçon"."""
     ctx.used.append("relative_animal")
     that = English("that")
-    options = verbs.verbs_for((*verbs.TRANSITIVE, *verbs.INTRANSITIVE), "a", "subjects")
+    options = verbs.verbs_for(verbs.ACTING, "a", "subjects")
     verb = ctx.dice.pick(options)
     group = verb_group(verb, ctx.tense(), phrase)
     if verb.objects:
         kinds = "".join(kind for kind in verb.objects if kind in "pafg")
         thing = noun_phrase(ctx, kinds, depth=0)
+        ctx.combinations.append((verb.base, thing.noun))
         group = group.add(thing.english, thing.french)
     return _attach(
         phrase,

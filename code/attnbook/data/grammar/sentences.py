@@ -6,6 +6,8 @@ the clauses changes; this is decided by the words themselves ("if", "as", "yeste
 
 from __future__ import annotations
 
+from functools import cache
+
 from . import verbs
 from .clauses import clause
 from .context import Context, Nominal
@@ -66,7 +68,11 @@ JOINT_TIMES = {
     ("while", "present"): "during",
     ("while", "past"): "during_past",
     ("while", "future"): "when",
+    ("while", "whenever"): "during",
+    ("while", "would"): "supposed",
     ("even_though", "future"): "present",  # no future after a French "si"
+    ("even_though", "when"): "present",
+    ("even_though", "would"): "supposed",
 }
 
 SENTENCES: list = []
@@ -96,19 +102,28 @@ def comma() -> French:
     return French(",", "punctuation")
 
 
-def fixed(entry: str) -> Phrase:
-    """Write a fixed expression from its line in a table."""
+@cache
+def _entry(entry: str) -> tuple[list[str], list[tuple]]:
+    """Read a fixed expression: English words; French word, class, sure and possible numbers."""
     english, french = entry.split(" | ")
-    words = [English(word) for word in english.split()]
     tokens = []
     for part in french.split():
         word, kind, links = part.split("/")
         sure, _, possible = links.partition("?")
+        # "la" in "la semaine" may elide, "a" in "il y a" has nothing to do with it
         vowel = "" if kind in ("noun", "verb", "adverb") else None
-        tokens.append(
-            French(word, kind, tuple(words[int(i)] for i in sure),
-                   tuple(words[int(i)] for i in possible), vowel)
-        )  # fmt: skip
+        tokens.append((word, kind, tuple(map(int, sure)), tuple(map(int, possible)), vowel))
+    return english.split(), tokens
+
+
+def fixed(entry: str) -> Phrase:
+    """Write a fixed expression from its line in a table."""
+    english, french = _entry(entry)
+    words = [English(word) for word in english]
+    tokens = [
+        French(word, kind, tuple(words[i] for i in sure), tuple(words[i] for i in possible), vowel)
+        for word, kind, sure, possible, vowel in french
+    ]
     return Phrase(words, tokens)
 
 

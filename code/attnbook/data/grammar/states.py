@@ -9,7 +9,7 @@ from .groups import VerbGroup, negate, verb_group
 from .lexicon import NOT_GRADED, NOUNS, adjectives_of
 from .nouns import adjective_tokens, after_preposition, noun_phrase
 from .places import place
-from .predicates import among, object_of, predicate, with_object
+from .predicates import object_of, predicate, with_object
 from .pronouns import direct_clitic
 from .tokens import English, French
 
@@ -211,9 +211,9 @@ MET = "see find help follow watch invite meet"
 
 def infinitive(ctx: Context, subject: Nominal, to: English | None, clitic: bool = False):
     """Write "to eat the apple" or "to see him": English tokens, and French without "to"."""
-    verb = ctx.dice.pick(among((*verbs.TRANSITIVE, *verbs.UNEVEN), MEANT))
+    verb = ctx.dice.pick(verbs.among(verbs.DOING, MEANT))
     if clitic:
-        verb = ctx.dice.pick(among(verbs.TRANSITIVE, MET))
+        verb = ctx.dice.pick(verbs.among(verbs.TRANSITIVE, MET))
     main = English(english_forms(verb.english)[0])
     token = French(verb.french, "verb", (main,), (to,) if to else ())
     start = [to, main] if to else [main]
@@ -275,7 +275,7 @@ def attempt(ctx, subject, ask):
 def know_how(ctx, subject, ask):
     """She knows how to swim: "elle sait nager"."""
     group = verb_group(verbs.KNOW_FACT, ctx.tense(True), subject, ask=ask)
-    verb = ctx.dice.pick(among(verbs.INTRANSITIVE, "sing dance swim cook read"))
+    verb = ctx.dice.pick(verbs.among(verbs.INTRANSITIVE, "sing dance swim cook read"))
     how, to, main = English("how"), English("to"), English(verb.base)
     group.french[group.finite].possible += (how,)
     return group.add([how, to, main], [French(verb.french, "verb", (main,), (to,))])
@@ -285,7 +285,7 @@ def know_how(ctx, subject, ask):
 def letting(ctx, subject, ask):
     """She makes the child laugh: "elle fait rire l'enfant"."""
     making = ctx.dice.pick((verbs.MAKE, verbs.LET))
-    verb = ctx.dice.pick(among(verbs.INTRANSITIVE, "sleep sing dance work eat cry run"))
+    verb = ctx.dice.pick(verbs.among(verbs.INTRANSITIVE, "sleep sing dance work eat cry run"))
     whom, main = noun_phrase(ctx, "p"), English(verb.base)
     group = verb_group(making, ctx.tense(), subject, ask=ask)
     return group.add([*whom.english, main], [French(verb.french, "verb", (main,)), *whom.french])

@@ -13,7 +13,7 @@ from .groups import negate, verb_group
 from .lexicon import NOUNS
 from .nouns import after_preposition, noun_phrase, proper
 from .places import place
-from .predicates import among, named, object_of
+from .predicates import named, object_of
 from .relatives import subject
 from .tokens import English, French, Phrase
 
@@ -105,7 +105,7 @@ def passive_not(ctx):
 
 
 def _passive(ctx, negation):
-    verb = ctx.dice.pick(among(verbs.TRANSITIVE, DONE))
+    verb = ctx.dice.pick(verbs.among(verbs.TRANSITIVE, DONE))
     thing = object_of(ctx, verb, kind=ctx.dice.pick(("the", "this", "my")))
     tense = {"present": "progressive", "during": "progressive"}.get(ctx.time)
     tense = tense or ("past_progressive" if ctx.time == "during_past" else ctx.tense(plain=True))

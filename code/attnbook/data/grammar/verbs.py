@@ -24,7 +24,16 @@ class Verb(NamedTuple):
         return self.english.split()[0].removesuffix("+")
 
 
-def _table(text: str, **common) -> tuple[Verb, ...]:
+class Table(tuple):
+    """Verbs in order; hashed by identity, so that a cache may be keyed by a whole table."""
+
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+
+def _table(text: str, **common) -> Table:
     """Read lines of "english | french | subjects | objects | english_prep french_prep"."""
     verbs = []
     for line in text.strip().split("\n"):
@@ -32,7 +41,7 @@ def _table(text: str, **common) -> tuple[Verb, ...]:
         english, french, subjects, objects, preps = cells[:5]
         english_prep, french_prep = preps.replace("-", "").split(" ") if preps else ("", "")
         verbs.append(Verb(english, french, subjects, objects, english_prep, french_prep, **common))
-    return tuple(verbs)
+    return Table(verbs)
 
 
 TRANSITIVE = _table("""
@@ -127,6 +136,10 @@ REFLEXIVE = [
     (Verb("enjoy", "amuser", "p"), "self"),
 ]
 
+DOING = Table((*TRANSITIVE, *UNEVEN))
+ACTING = Table((*TRANSITIVE, *INTRANSITIVE))
+MUTUAL = Table((*TRANSITIVE, *STATIVE))
+
 BE = Verb("be was been", "être", "p", stative=True)
 BE_DO = Verb("be was been", "faire", "p", stative=True)  # it is cold: il fait froid
 BE_HAVE = Verb("be was been", "avoir", "p", stative=True)  # to be hungry is avoir faim
@@ -158,6 +171,13 @@ REFUSE = Verb("refuse", "refuser", "p")
 
 
 @cache
-def verbs_for(table: tuple[Verb, ...], kinds: str, role: str) -> tuple[Verb, ...]:
+def verbs_for(table: Table, kinds: str, role: str) -> tuple[Verb, ...]:
     """Verbs of `table` whose `role` ("subjects" or "objects") may be of one of these kinds."""
     return tuple(verb for verb in table if any(kind in getattr(verb, role) for kind in kinds))
+
+
+@cache
+def among(table: Table, names: str) -> tuple[Verb, ...]:
+    """Pick verbs by their English base forms, in the order of the table."""
+    wanted = names.split()
+    return tuple(verb for verb in table if verb.base in wanted)
