@@ -17,8 +17,14 @@ from .tokens import Phrase, spell_english, spell_french
 
 BUCKETS = ((3, 10), (11, 20), (21, 30), (31, 40))  # source tokens
 SHORTEST, LONGEST = 3, 40
+MOST_FRENCH = 50  # before contraction and the last mark: longer ones are surely too long
+TIMES = ("present", "present", "past", "future")
 RICHNESS = (0.12, 0.35, 0.55, 0.62)  # how readily phrases grow, by bucket
-CLAUSES = ((1,), (1, 1, 2), (2, 2, 3), (2, 3, 3, 4))  # how many, by bucket
+CLAUSES = ((1,), (1, 1, 2), (2, 2, 3), (2, 3, 3))  # how many, by bucket
+
+
+# each link once, however many pairs have it
+_LINKS = [[(i, j) for j in range(LONGEST)] for i in range(MOST_FRENCH + 1)]
 
 
 class Derivation(NamedTuple):
@@ -29,27 +35,18 @@ class Derivation(NamedTuple):
     combinations: frozenset[tuple[str, str]]  # (adjective or verb, noun), in English
 
 
-def derive(dice: Dice, bucket: int) -> Derivation:
-    """Derive one sentence, about as long as a bucket asks for."""
-    time = dice.pick(("present", "present", "past", "future"))
-    ctx = Context(dice, time, RICHNESS[bucket])
-    stop = "."
-    roll = dice.random()
-    clauses = dice.pick(CLAUSES[bucket])
+def derive(ctx: Context, bucket: int) -> tuple[Phrase, str]:
+    """Derive one sentence, about as long as a bucket asks for, and its last mark."""
+    roll = ctx.dice.random()
     if bucket < 2 and roll < 0.3:
-        frame, stop = dice.pick(QUESTIONS), "?"
-        ctx.used.append(frame.__name__)
-        phrase = frame(ctx)
+        frame, stop = ctx.dice.pick(QUESTIONS), "?"
     elif bucket < 2 and roll < 0.42:
-        frame = dice.pick((command, command_not, exclamation))
-        stop = "!"
-        ctx.used.append(frame.__name__)
-        phrase = frame(ctx)
+        frame, stop = ctx.dice.pick((command, command_not, exclamation)), "!"
     else:
-        frame = dice.pick(SENTENCES)
-        ctx.used.append(frame.__name__)
-        phrase = frame(ctx, clauses)
-    return finish(ctx, phrase, stop)
+        frame, stop = ctx.dice.pick(SENTENCES), "."
+    ctx.used.append(frame.__name__)
+    phrase = frame(ctx, ctx.dice.pick(CLAUSES[bucket])) if stop == "." else frame(ctx)
+    return phrase, stop
 
 
 def finish(ctx: Context, phrase: Phrase, stop: str) -> Derivation:
@@ -59,15 +56,15 @@ def finish(ctx: Context, phrase: Phrase, stop: str) -> Derivation:
     for index, token in enumerate(source):
         token.index = index
     target = spell_french([*phrase.french, *end.french])
-    sure = frozenset([(i, e.index) for i, t in enumerate(target) for e in t.sure])
-    possible = sure.union([(i, e.index) for i, t in enumerate(target) for e in t.possible])
+    sure = frozenset([_LINKS[i][e.index] for i, t in enumerate(target) for e in t.sure])
+    possible = [_LINKS[i][e.index] for i, t in enumerate(target) for e in t.possible]
     templates = dict.fromkeys(ctx.used)
     pair = AlignedPair(
-        tuple(t.word for t in source),
-        tuple(t.word for t in target),
+        tuple([t.word for t in source]),
+        tuple([t.word for t in target]),
         sure,
-        possible,
-        tuple(t.kind for t in target),
+        sure.union(possible),
+        tuple([t.kind for t in target]),
         " + ".join(templates),
     )
     return Derivation(pair, frozenset(templates), frozenset(ctx.combinations))
@@ -88,16 +85,16 @@ def derivations(seed: int, size: int) -> tuple[Derivation, ...]:
     room = [size // 4 + (i < size % 4) for i in range(4)]
     done: list[Derivation] = []
     while len(done) < size:
-        wanted = max(range(4), key=lambda i: room[i])
-        derivation = derive(dice, wanted)
+        wanted = room.index(max(room))
+        ctx = Context(dice, dice.pick(TIMES), RICHNESS[wanted])
+        phrase, stop = derive(ctx, wanted)
+        length = len(phrase.english) + 1
+        bucket = next((i for i, (low, high) in enumerate(BUCKETS) if low <= length <= high), None)
+        if bucket is None or not room[bucket] or len(phrase.french) > MOST_FRENCH:
+            continue
+        derivation = finish(ctx, phrase, stop)
         pair = derivation.pair
-        length = len(pair.source)
-        if stutters(pair):
-            continue
-        if not SHORTEST <= length <= LONGEST or len(pair.target) > LONGEST:
-            continue
-        bucket = next(i for i, (_, most) in enumerate(BUCKETS) if length <= most)
-        if not room[bucket] or pair.source in seen:
+        if not SHORTEST <= len(pair.target) <= LONGEST or stutters(pair) or pair.source in seen:
             continue
         seen.add(pair.source)
         room[bucket] -= 1
