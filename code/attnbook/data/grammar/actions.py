@@ -19,7 +19,7 @@ from .tokens import English, French
 OFTEN = (("often", "souvent"), ("always", "toujours"))
 WELL = (("well", "bien"), ("badly", "mal"))
 SLOWLY = (("slowly", "lentement"), ("quickly", "vite"))
-LIKE = (("bird", "oiseau"), ("cat", "chat"), ("horse", "cheval"), ("child", "enfant"))
+LIKE = (("bird", "oiseau"), ("cat", "chat"), ("horse", "cheval"), ("king", "roi"))
 SPORTS = (("football", "le football"), ("tennis", "le tennis"), ("chess", "les échecs"),
           ("cards", "les cartes"))  # fmt: skip
 INSTRUMENTS = (("piano", "le piano"), ("guitar", "la guitare"), ("violin", "le violon"))
@@ -91,13 +91,13 @@ def transitive_not(ctx, subject, ask):
     return _negated(ctx, subject, ask, "not", ctx.tense())
 
 
-@predicate()
+@predicate(event=False)
 def transitive_never(ctx, subject, ask):
     """She never eats meat: "elle ne mange jamais de viande"."""
     return _negated(ctx, subject, ask, "never", ctx.tense(plain=True))
 
 
-@predicate()
+@predicate(event=False)
 def transitive_longer(ctx, subject, ask):
     """She no longer eats meat: "elle ne mange plus de viande"."""
     tense = "imperfect" if ctx.time in ("past", "during_past") else ctx.tense(plain=True)
@@ -135,7 +135,7 @@ def only(ctx, subject, ask):
     )
 
 
-@predicate()
+@predicate(event=False)
 def frequency(ctx, subject, ask):
     """She often helps the king: "elle aide souvent le roi"."""
     verb = ctx.dice.pick(verbs.verbs_for(verbs.TRANSITIVE, "p", "objects"))

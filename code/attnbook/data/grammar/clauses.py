@@ -7,7 +7,7 @@ from collections.abc import Callable
 from . import actions, clitics, states, verbs  # noqa: F401 (the first three fill PREDICATES)
 from .context import Context, Nominal
 from .groups import VerbGroup, verb_group
-from .lexicon import LIGHT, NOUNS, RIVER_BANK
+from .lexicon import LIGHT, NOUNS, RIVER_BANK, nouns_of
 from .nouns import after_preposition, noun_phrase
 from .predicates import PREDICATES, Predicate, any_transitive, named, object_of, with_object
 from .relatives import rich_phrase, subject
@@ -101,7 +101,9 @@ def coordinated_object(ctx):
     """She sees the boy and the girl."""
     who = subject(ctx, "p")
     verb = any_transitive(ctx, who)
-    one, two = object_of(ctx, verb, depth=0), object_of(ctx, verb, depth=0)
+    one = object_of(ctx, verb, depth=0)
+    kin = [noun for noun in nouns_of(verb.objects) if noun.kinds[0] == one.kinds[0]]
+    two = object_of(ctx, verb, depth=0, noun=ctx.dice.pick(kin))
     if one.english[-1].word == two.english[-1].word:
         return None
     word = English("and")

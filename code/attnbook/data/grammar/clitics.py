@@ -12,18 +12,23 @@ from .pronouns import direct_clitic, indirect_clitic
 from .tokens import English, French
 
 
-def _clitic(ctx, subject, ask, plain=False, **options):
-    table = verbs.STATIVE if ctx.dice.chance(0.25) else verbs.TRANSITIVE
+def _clitic(ctx, subject, ask, plain=False, table=verbs.TRANSITIVE, **options):
     verb = ctx.dice.pick(table)
     found = direct_clitic(ctx, verb.objects, subject)
-    if found is None:
+    if found is None:  # nothing of the kind was mentioned: of persons one can always speak
         verb = ctx.dice.pick(verbs.verbs_for(table, "p", "objects"))
         found = direct_clitic(ctx, "p", subject)
-    tense = options.pop("tense", None) or ctx.tense(plain=verb.stative or plain)
+    tense = options.pop("tense", None) or ctx.tense(plain=plain)
     group = verb_group(
         verb, tense, subject, clitics=(found.french,), agree=found.agree, ask=ask, **options
     )
     return group.add([found.english])
+
+
+@predicate(event=False)
+def clitic_state(ctx, subject, ask):
+    """She loves him: "elle l'aime"."""
+    return _clitic(ctx, subject, ask, plain=True, table=verbs.STATIVE)
 
 
 @predicate()
@@ -38,13 +43,13 @@ def clitic_not(ctx, subject, ask):
     return _clitic(ctx, subject, ask, negation=negate("not"))
 
 
-@predicate()
+@predicate(event=False)
 def clitic_never(ctx, subject, ask):
     """She never saw him: "elle ne l'a jamais vu"."""
     return _clitic(ctx, subject, ask, negation=negate("never"), plain=True)
 
 
-@predicate()
+@predicate(event=False)
 def clitic_frequency(ctx, subject, ask):
     """He will always help her: "il l'aidera toujours"."""
     tense = ctx.tense(plain=True) if ask else ctx.habit()
@@ -84,7 +89,7 @@ def giving_double(ctx, subject, ask):
     verb, thing = _gift(ctx)
     whom = noun_phrase(ctx, "p")
     group = verb_group(verb, ctx.tense(), subject, ask=ask)
-    french = after_preposition(French("à", "preposition", (), (whom.english[0],)), whom)
+    french = after_preposition(French("à", "preposition", (), group.rest[-1:]), whom)
     return group.add([*whom.english, *thing.english], [*thing.french, *french])
 
 

@@ -18,7 +18,7 @@ TENSES = {  # time of the sentence: tenses of a verb that has a progressive, and
     "supposed": (("imperfect",), "imperfect"),  # if she ate: "si elle mangeait"
     "whenever": (("present",), "present"),
     "during": (("progressive",), "present"),
-    "during_past": (("past_progressive",), "imperfect"),
+    "during_past": (("background",), "imperfect"),
 }  # fmt: skip
 # A relative clause does not take part in the conditions of the clause around it.
 RELATIVE_TIME = {

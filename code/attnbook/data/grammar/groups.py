@@ -24,6 +24,20 @@ PAST_HELPERS = ("past_progressive", "pluperfect", "near_past", "recent_past")
 BE_PAST = ("was", "were", "was", "were", "were", "were")
 
 
+SENSES = ("see", "hear", "find", "understand", "forget", "lose", "meet")  # hardly ever progressive
+
+
+def settle(verb: Verb, tense: str) -> str:
+    """Replace a progressive that English would not use of this verb by a simple tense.
+
+    "background" is the tense of what goes on meanwhile: imparfait in French all the same.
+    """
+    if verb.base in SENSES:
+        simple = {"progressive": "present", "past_progressive": "past", "background": "imperfect"}
+        return simple.get(tense, tense)
+    return "past_progressive" if tense == "background" else tense
+
+
 class VerbGroup(NamedTuple):
     """A conjugated verb with its satellites; objects are added behind."""
 
@@ -161,6 +175,7 @@ def verb_group(
     true where the English group belongs to a question and so needs an auxiliary; `agent` is the
     French subject where that is not the English one, and `passive` makes the English verb so.
     """
+    tense = settle(verb, tense)
     support = ask or (negation is not None and negation.support)
     english = _passive(verb, tense, subject) if passive else _english(verb, tense, subject, support)
     etre = verb.etre or reflexive

@@ -1,10 +1,11 @@
 """Nouns, adjectives and adverbials with what may be said of what.
 
-Kinds of things, one letter each: p person, a animal, f food that is counted, g food that is not,
-d drink, t text, o object, u furniture, c clothing, v vehicle, w vehicle that a person may own,
-h building, e building that an owner sells, l open place, n nature, q relative, i something said or
-known, r what is answered, j what may be difficult, k what opens, b what breaks, m what holds
-something. A noun may be of several kinds; a verb or an adjective lists the kinds it goes with.
+Kinds of things, one letter each: p person (W woman, M man, q relative), a animal, f food that is
+counted, g food that is not, d drink, t text, o object, u furniture, c clothing, v vehicle, w
+vehicle that a person may own, h building, e building that an owner sells, l open place, n nature,
+y part of a landscape, i something said or known, r what is answered, j what may be difficult, k
+what opens, b what breaks, m what holds something, x the rest. A noun may be of several kinds; a
+verb or an adjective lists the kinds it goes with.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ def _noun(line: str) -> Noun:
         (one, many or _english_plural(one)),
         (fr_one, fr_many or noun_plural(fr_one)),
         gender == "f",
-        kinds,
+        kinds + ("W" if gender == "f" else "M") if "p" in kinds else kinds,
     )
 
 
@@ -183,12 +184,19 @@ lesson leçon f ij
 }
 # An English noun with two French ones ("bank"), or that is an adjective too ("light").
 MONEY_BANK = Noun(("bank", "banks"), ("banque", "banques"), True, "h")
-RIVER_BANK = Noun(("bank", "banks"), ("rive", "rives"), True, "l")
+RIVER_BANK = Noun(("bank", "banks"), ("rive", "rives"), True, "y")
 LIGHT = Noun(("light", "lights"), ("lumière", "lumières"), True, "x")
 NOT_OWNED = frozenset(
     """king queen girl boy man woman actress mouse library museum church city river island beach
     forest star mountain train hotel""".split()
 )  # nobody says "my river"
+# Pairs that make no sense, or that mean something else in French: a "vieux garçon" is a bachelor,
+# a "grand homme" a great man, a "grand père" and a "belle mère" are other relatives.
+NEVER = {
+    "boy": ("old",), "girl": ("old", "beautiful"), "child": ("old", "rich"), "man": ("tall",),
+    "woman": ("good",), "sister": ("tall", "beautiful", "good"),
+}  # fmt: skip
+RELATIVE_NEVER = ("tall", "beautiful", "handsome")
 NOT_GRADED = frozenset("red black white green blue english french italian fresh empty".split())
 CALLED_ON = ("doctor", "baker", "lawyer", "neighbour", "teacher")  # at the doctor's
 HOMES = ("house", "castle", "village", "city", "forest", "island")  # where people live
@@ -205,10 +213,11 @@ tall grand pre p taller/tallest
 old vieux/vieille/vieil pre pactvhlu older/oldest
 young jeune pre pa younger/youngest
 new nouveau/nouvelle/nouvel pre ctwhiou -
-beautiful beau/belle/bel pre pacwhlniu -
+beautiful beau/belle/bel pre Wacwhlniuy -
+handsome beau/belle/bel pre M -
 good bon/bonne pre pfgdti -
-pretty joli pre pacohl prettier/prettiest
-long long/longue pre it longer/longest
+pretty joli pre Wacohly prettier/prettiest
+long long/longue pre ity longer/longest
 red rouge post ocvu -
 black noir post aocvu -
 white blanc/blanche post aocvhu -
@@ -219,7 +228,7 @@ sad triste post pi sadder/saddest
 tired fatigué post pa -
 clever intelligent post pa cleverer/cleverest
 rich riche post p richer/richest
-famous célèbre post phlti -
+famous célèbre post phltiy -
 kind gentil/gentille post p kinder/kindest
 strong fort post pa stronger/strongest
 sick malade post pa -
@@ -237,7 +246,7 @@ cold froid post d colder/coldest
 fresh frais/fraîche post fgd fresher/freshest
 strange étrange post ihlt stranger/strangest
 difficult difficile post j -
-quiet tranquille post l quieter/quietest
+quiet tranquille post ly quieter/quietest
 """),
     )
 }
@@ -299,15 +308,15 @@ def nouns_of(kinds: str, without: str = "") -> tuple[Noun, ...]:
 
 
 @cache
-def adjectives_of(kinds: str, before: bool | None = None) -> tuple[Adjective, ...]:
-    """Adjectives that go with any of these kinds, in the order of the table.
+def adjectives_of(kinds: str) -> tuple[Adjective, ...]:
+    """Adjectives that go with any of these kinds, in the order of the table."""
+    return tuple(a for a in ADJECTIVES.values() if any(kind in a.kinds for kind in kinds))
 
-    A "grand père" and a "belle mère" would be relatives of another degree.
-    """
+
+@cache
+def attributes_of(noun: Noun, before: bool) -> tuple[Adjective, ...]:
+    """Adjectives that may stand beside this noun, in French before it or after it."""
+    never = NEVER.get(noun.english[0], RELATIVE_NEVER if "q" in noun.kinds else ())
     return tuple(
-        adjective
-        for adjective in ADJECTIVES.values()
-        if any(kind in adjective.kinds for kind in kinds)
-        and before in (None, adjective.before)
-        and not ("q" in kinds and adjective.english in ("tall", "beautiful"))
+        a for a in adjectives_of(noun.kinds) if a.before == before and a.english not in never
     )

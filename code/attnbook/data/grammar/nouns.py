@@ -15,7 +15,7 @@ from .lexicon import (
     PEOPLE,
     Adjective,
     Noun,
-    adjectives_of,
+    attributes_of,
     nouns_of,
 )
 from .tokens import English, French
@@ -108,13 +108,13 @@ def describe_noun(ctx: Context, noun: Noun, head: English, plural: bool):
     """Choose adjectives: English tokens, French tokens before the noun, and after it."""
     english, before, after = [], [], []
     dice, feminine = ctx.dice, noun.feminine
-    if dice.chance(0.2 + 0.35 * ctx.richness) and (options := adjectives_of(noun.kinds, True)):
+    if dice.chance(0.2 + 0.35 * ctx.richness) and (options := attributes_of(noun, True)):
         adjective = dice.pick(options)
         e, f = adjective_tokens(adjective, feminine, plural, head, before=True)
         english.append(e)
         before.append(f)
         ctx.combinations.append((adjective.english, noun.english[0]))
-    if dice.chance(0.2 + 0.35 * ctx.richness) and (options := adjectives_of(noun.kinds, False)):
+    if dice.chance(0.2 + 0.35 * ctx.richness) and (options := attributes_of(noun, False)):
         adjective = dice.pick(options)
         e, f = adjective_tokens(adjective, feminine, plural, head)
         if adjective.english not in NOT_GRADED and dice.chance(0.2):

@@ -7,7 +7,7 @@ from .clauses import predicated
 from .conjugation import english_forms, french_forms
 from .context import Nominal
 from .groups import VerbGroup, negate, verb_group
-from .lexicon import adjectives_of, nouns_of
+from .lexicon import attributes_of, nouns_of
 from .nouns import adjective_tokens, noun_phrase
 from .predicates import PREDICATES, named, object_of, with_object
 from .relatives import subject
@@ -18,6 +18,9 @@ INVERTED = {"je": "-je", "tu": "-tu", "il": "-il", "elle": "-elle", "nous": "-no
             "vous": "-vous", "ils": "-ils", "elles": "-elles"}  # fmt: skip
 
 
+ASKED = (
+    "eat drink see find buy sell wash hear read write open close break wear carry lose clean cut"
+)
 COMMANDED = "eat drink find buy sell wash help follow read write open close forget cut invite"
 
 
@@ -96,7 +99,7 @@ def what(ctx):
     """What does the girl eat: "que mange la fille"; "qu'est-ce que la fille a mangé"."""
     e = English("what")
     who = noun_phrase(ctx, "p", kind="owner")
-    verb = ctx.dice.pick(verbs.TRANSITIVE)
+    verb = ctx.dice.pick(verbs.among(verbs.TRANSITIVE, ASKED))
     group = verb_group(verb, ctx.tense(), who, ask=True)
     french = [*group.french, *who.french]
     if len(group.french) > 1:
@@ -202,7 +205,7 @@ def how_many(ctx):
         [how, many, *thing.english, *group.first, *someone.english, *group.rest],
         [
             French("combien", "question", (how, many)),
-            French("de", "preposition", (), (many,)),
+            French("de", "preposition", (how, many)),
             *thing.french,
             *est_ce_que(*group.first),
             *someone.french,
@@ -244,8 +247,8 @@ def exclamation(ctx):
     what_, a = English("what"), English("a")
     noun = ctx.dice.pick(nouns_of("pachwltc"))
     head = English(noun.english[0])
-    before = ctx.dice.chance(0.5) and adjectives_of(noun.kinds, True)
-    adjective = ctx.dice.pick(before or adjectives_of(noun.kinds, False))
+    before = ctx.dice.chance(0.5) and attributes_of(noun, True)
+    adjective = ctx.dice.pick(before or attributes_of(noun, False))
     e, f = adjective_tokens(adjective, noun.feminine, False, head, before=adjective.before)
     ctx.combinations.append((adjective.english, noun.english[0]))
     ctx.fresh.append((False, noun.feminine, noun.kinds))

@@ -86,6 +86,8 @@ def miss_clitic(ctx):
 @whole(event=True)
 def miss_train(ctx):
     """She missed the train: "elle a raté le train"."""
+    if ctx.time.startswith("during"):
+        return None
     who = subject(ctx, "p")
     train = noun_phrase(ctx, "v", noun=NOUNS["train"], kind="the", depth=0, plural=False)
     group = verb_group(verbs.MISS_TRAIN, ctx.tense(plain=True), who)
@@ -108,7 +110,7 @@ def _passive(ctx, negation):
     verb = ctx.dice.pick(verbs.among(verbs.TRANSITIVE, DONE))
     thing = object_of(ctx, verb, kind=ctx.dice.pick(("the", "this", "my")))
     tense = {"present": "progressive", "during": "progressive"}.get(ctx.time)
-    tense = tense or ("past_progressive" if ctx.time == "during_past" else ctx.tense(plain=True))
+    tense = tense or ("background" if ctx.time == "during_past" else ctx.tense(plain=True))
     group = verb_group(verb, tense, thing, negation=negation, agent=NOBODY, passive=True)
     on = French("on", "pronoun", (), group.first[:1])
     return Phrase([*thing.english, *group.first, *group.rest], [on, *group.french, *thing.french])

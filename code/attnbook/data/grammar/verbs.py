@@ -51,7 +51,7 @@ see saw seen | voir | pa | pavhnoc
 find found | trouver | p | octwa
 buy bought | acheter | p | fgdoctweu
 sell sold | vendre | p | fgdoctweu
-wash | laver | p | cwfa
+wash | laver | p | cwf
 help | aider | p | p
 follow | suivre | pa | pav
 hear heard | entendre | p | pavi
@@ -163,7 +163,7 @@ FORGET_BEHIND = Verb("leave left", "laisser", "p", "oct")
 DO = Verb("do did done", "faire", "p")
 TALK = Verb("talk", "parler", "p")
 MAKE = Verb("make made", "faire", "p")
-LET = Verb("let let", "laisser", "p")
+LET = Verb("let+ let", "laisser", "p")
 FORGET = Verb("forget+ forgot forgotten", "oublier", "p")
 TRY = Verb("try", "essayer", "p")
 BEGIN = Verb("begin+ began begun", "commencer", "p")
