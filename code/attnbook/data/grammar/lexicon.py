@@ -45,15 +45,6 @@ class Adjective(NamedTuple):
         return self.french[feminine + 2 * plural]
 
 
-class Place(NamedTuple):
-    """How one is in a place and how one goes to it."""
-
-    noun: Noun
-    english_in: str
-    french_in: str
-    french_to: str
-
-
 def _english_plural(word: str) -> str:
     if word.endswith("y") and word[-2] not in "aeiou":
         return word[:-1] + "ies"
@@ -198,9 +189,6 @@ NEVER = {
 }  # fmt: skip
 RELATIVE_NEVER = ("tall", "beautiful", "handsome")
 NOT_GRADED = frozenset("red black white green blue english french italian fresh empty".split())
-CALLED_ON = ("doctor", "baker", "lawyer", "neighbour", "teacher")  # at the doctor's
-HOMES = ("house", "castle", "village", "city", "forest", "island")  # where people live
-OUTDOORS = ("garden", "forest", "village", "island", "beach", "house")  # where animals are
 
 ADJECTIVES = {
     adjective.english: adjective
@@ -251,37 +239,6 @@ quiet tranquille post ly quieter/quietest
     )
 }
 
-PLACES = {
-    name: Place(NOUNS[name], *rest)
-    for name, *rest in (
-        line.split()
-        for line in _lines("""
-house in dans dans
-school at à à
-church in dans à
-castle in dans à
-hotel at à à
-museum at à à
-library in dans à
-shop in dans à
-garden in dans dans
-forest in dans dans
-village in dans à
-city in dans à
-island on sur sur
-beach on sur à
-""")
-    )
-}
-# Proper names never take an article: English, French, feminine, preposition of place and goal.
-PEOPLE = [("mary", "marie", True), ("alice", "alice", True), ("peter", "pierre", False),
-          ("paul", "paul", False), ("louis", "louis", False)]  # fmt: skip
-TOWNS = [("paris", "paris"), ("london", "londres"), ("rome", "rome")]
-COUNTRIES = [("france", "france", "en"), ("italy", "italie", "en"), ("spain", "espagne", "en"),
-             ("japan", "japon", "au"), ("portugal", "portugal", "au")]  # fmt: skip
-PROPER = frozenset(
-    [fr for _, fr, _ in PEOPLE] + [fr for _, fr in TOWNS] + [fr for _, fr, _ in COUNTRIES]
-)
 # Head, modifier, and what joins them in French: a garden table is a "table de jardin".
 COMPOUNDS = {
     "table": ("garden", "de", "jardin"),

@@ -12,12 +12,12 @@ from .lexicon import (
     NOT_GRADED,
     NOT_OWNED,
     NOUNS,
-    PEOPLE,
     Adjective,
     Noun,
     attributes_of,
     nouns_of,
 )
+from .names import PEOPLE
 from .tokens import English, French
 
 POSSESSIVES = {  # owner's French person: English word, French m. sg., f. sg., pl.

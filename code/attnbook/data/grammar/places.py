@@ -2,10 +2,46 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from .context import Context
-from .lexicon import CALLED_ON, COUNTRIES, HOMES, MONEY_BANK, NOUNS, OUTDOORS, PLACES, TOWNS
+from .lexicon import MONEY_BANK, NOUNS, Noun
+from .names import COUNTRIES, TOWNS
 from .nouns import after_preposition, noun_phrase
 from .tokens import English, French, Phrase
+
+
+class Place(NamedTuple):
+    """How one is in a place and how one goes to it."""
+
+    noun: Noun
+    english_in: str
+    french_in: str
+    french_to: str
+
+
+PLACES = {
+    name: Place(NOUNS[name], *words)
+    for name, *words in (
+        ("house", "in", "dans", "dans"),
+        ("school", "at", "à", "à"),
+        ("church", "in", "dans", "à"),
+        ("castle", "in", "dans", "à"),
+        ("hotel", "at", "à", "à"),
+        ("museum", "at", "à", "à"),
+        ("library", "in", "dans", "à"),
+        ("shop", "in", "dans", "à"),
+        ("garden", "in", "dans", "dans"),
+        ("forest", "in", "dans", "dans"),
+        ("village", "in", "dans", "à"),
+        ("city", "in", "dans", "à"),
+        ("island", "on", "sur", "sur"),
+        ("beach", "on", "sur", "à"),
+    )
+}
+CALLED_ON = ("doctor", "baker", "lawyer", "neighbour", "teacher")  # at the doctor's
+HOMES = ("house", "castle", "village", "city", "forest", "island")  # where people live
+OUTDOORS = ("garden", "forest", "village", "island", "beach", "house")  # where animals are
 
 
 def place(ctx: Context, going: bool = False, kinds: str = "p", options: str = "tcbvss") -> Phrase:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..pairs import AlignedPair
-from .lexicon import PROPER
+from .names import PROPER
 
 
 def french_text(tokens: Sequence[str]) -> str:
