@@ -1,8 +1,8 @@
 """English to French from a grammar of our own, with gold word alignments.
 
-The rooms, in the order in which they may import: `tokens`, `conjugation`, `names`,
-`lexicon`, `verbs`; `context`, `groups`, `nouns`, `pronouns`, `places`, `relatives`; `predicates` with `actions`,
-`clitics` and `states`; `clauses`, `swaps`, `sentences`, `questions`; `corpus`;
+The rooms, in the order in which they may import: `tokens`, `conjugation`, `names`, `lexicon`,
+`verbs`; `context`, `groups`, `nouns`, `pronouns`, `places`, `relatives`; `predicates` with
+`actions`, `clitics` and `states`; `clauses`, `swaps`, `sentences`, `questions`; `corpus` and
 `reading`.
 
 Links come from the derivation: a French token is made with the English tokens that it

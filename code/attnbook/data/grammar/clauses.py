@@ -10,9 +10,11 @@ from .groups import VerbGroup, verb_group
 from .lexicon import LIGHT, NOUNS, RIVER_BANK, nouns_of
 from .nouns import after_preposition, noun_phrase
 from .predicates import PREDICATES, Predicate, any_transitive, named, object_of, with_object
+from .pronouns import inanimate_pronoun
 from .relatives import rich_phrase, subject
 from .tokens import English, French, Phrase
 
+THINGS = "octwuvhlni"  # what "it" may be
 CLAUSES: list[tuple[Callable[[Context], Phrase | None], bool]] = []
 EVENTS: list[Predicate] = []
 
@@ -48,7 +50,9 @@ def predicated(
         chosen = ctx.dice.pick(options)
         before = ctx.mark()
         ctx.used.append(chosen.name)
-        kinds = chosen.kinds if len(chosen.kinds) < 3 else ctx.dice.pick(chosen.kinds)
+        kinds = chosen.kinds
+        if len(kinds) > 2 and not (ctx.antecedent(False, kinds) and ctx.dice.chance(0.7)):
+            kinds = ctx.dice.pick(kinds)  # each kind as often as the next
         who = choose(kinds)
         group = chosen.build(ctx, who, ask)
         if group is not None and not (group.french[0].kind == "negation" and _sweeping(who)):
@@ -61,6 +65,11 @@ def clause(ctx: Context, events: bool = False) -> Phrase:
     if not EVENTS:
         EVENTS.extend(p for p in PREDICATES if p.event)
     options = EVENTS if events else PREDICATES
+    if not events and ctx.antecedent(False, THINGS) and ctx.dice.chance(0.2):
+        options = named("copula_thing", "copula_not", "comparative")
+        phrase = statement(*predicated(ctx, options, lambda _: inanimate_pronoun(ctx)))
+        ctx.close_clause()
+        return phrase
     others = [build for build, event in CLAUSES if event] if events else [b for b, _ in CLAUSES]
     phrase = None
     if ctx.dice.random() * (len(options) + 2 * len(others)) < 2 * len(others):

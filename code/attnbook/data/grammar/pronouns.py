@@ -53,12 +53,22 @@ def subject_pronoun(ctx: Context, kinds: str) -> Nominal | None:
         french = "tu" if ctx.you.person == 1 else "vous"
         return ctx.you._replace(english=[e], french=[French(french, "pronoun", (e,))])
     if word in ("they", "it"):
-        plural, feminine, known = they if word == "they" else it
-        french = ("elle" if feminine else "il") + "s" * plural
-        person = 5 if plural else 2
-        return Nominal([e], [French(french, "pronoun", (e,))], person, feminine, plural, known)
+        return _anaphor(word, e, they if word == "they" else it)
     french, person, feminine, plural = SUBJECTS[word]
     return Nominal([e], [French(french, "pronoun", (e,))], person, feminine, plural, "p")
+
+
+def inanimate_pronoun(ctx: Context) -> Nominal:
+    """Write "it" for the thing last mentioned, where `Context.antecedent` has found one."""
+    known = next(m for m in reversed(ctx.mentions) if not m[0] and "p" not in m[2])
+    return _anaphor("it", English("it"), known)
+
+
+def _anaphor(word: str, e: English, mention: tuple[bool, bool, str]) -> Nominal:
+    plural, feminine, kinds = mention
+    french = ("elle" if feminine else "il") + "s" * plural
+    person = 5 if plural else 2
+    return Nominal([e], [French(french, "pronoun", (e,))], person, feminine, plural, kinds)
 
 
 def direct_clitic(ctx: Context, kinds: str, subject: Nominal) -> Clitic | None:

@@ -67,7 +67,8 @@ def relative_copula(ctx: Context, phrase: Nominal) -> Nominal:
     """The book that is heavy: "le livre qui est lourd"."""
     ctx.used.append("relative_copula")
     that = English("that")
-    options = [a for a in adjectives_of(phrase.kinds) if not a.before] or adjectives_of("o")
+    said = [e.word for e in phrase.english]
+    options = [a for a in adjectives_of(phrase.kinds) if not a.before and a.english not in said]
     e, f = adjective_tokens(ctx.dice.pick(options), phrase.feminine, phrase.plural)
     group = verb_group(verbs.BE, ctx.tense(True), phrase).add([e], [f])
     return _attach(

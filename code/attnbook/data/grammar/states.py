@@ -42,6 +42,12 @@ def copula(ctx, subject, ask):
     return group.add([e], [f])
 
 
+@predicate("octwuhlnti", event=False)
+def copula_thing(ctx, subject, ask):
+    """The key is heavy; it is heavy."""
+    return copula(ctx, subject, ask)
+
+
 @predicate(THINGS, event=False)
 def copula_not(ctx, subject, ask):
     """The house is not beautiful."""
