@@ -1,0 +1,113 @@
+"""The grammar corpus judged from outside: all its French through the checker of Grammalecte."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from typing import NamedTuple
+
+import pytest
+
+from attnbook.data.grammar import french_text
+from attnbook.data.grammar.corpus import derivations
+
+CHECKER = shutil.which("grammalecte-cli")
+PROCESSES = 2
+# Rule, what it flags in its sentence (between brackets), and why it is wrong there.
+FALSE_ALARMS = (
+    (
+        r"conf_substantif_à_substantif|conf_à_a_locutions",
+        r"\[a\] (chaud|froid|faim|soif|raison|tort|portée?s?)\b",
+        "takes the verb of 'a chaud' or 'a porté' after a noun for the preposition 'à'",
+    ),
+    (
+        r"ppas_(pronom|det_nom)_avoir",
+        r"\b(pas de|n’y a) .*\[\w+\]|\b(que|qu’il|qu’elle) .*\ba \[\w+s\]",
+        "takes a noun or an adjective for a participle, or misses the plural object before it",
+    ),
+    (
+        r"conj_certains_certaines_plusieurs_nom",
+        r"[Pp]lusieurs \w+ \[(robes|livres|montres|portes|boîtes|lampes|glaces)\] ",
+        "takes the noun for a form of the verb that is spelt like it ('rober', 'livrer')",
+    ),
+    (
+        r"conf_vinfi_adj",
+        r"[Qq]uel \w+ \[boulanger\]",
+        "takes the noun 'boulanger' for an infinitive",
+    ),
+)
+
+
+class Flag(NamedTuple):
+    """An error that the checker reports."""
+
+    rule: str
+    context: str  # the sentence with brackets around what is flagged
+    message: str
+
+
+def check(texts, folder):
+    """Give the flags of these sentences; each is a paragraph, and paragraphs are numbered."""
+    parts = [texts[i::PROCESSES] for i in range(PROCESSES)]
+    running = []
+    for i, part in enumerate(parts):
+        path = folder / f"part{i}.txt"
+        path.write_text("\n\n".join(part) + "\n", "utf-8")
+        command = [CHECKER, "-f", str(path), "-j", "-owe"]
+        running.append(subprocess.Popen(command, stdout=subprocess.PIPE, encoding="utf-8"))
+    flags = []
+    for part, process in zip(parts, running, strict=True):
+        output = process.communicate()[0]
+        assert process.returncode == 0
+        for row in json.loads(output)["data"]:
+            text = part[(row["iParagraph"] - 1) // 2]
+            for error in row["lGrammarErrors"]:
+                a, b = error["nStart"], error["nEnd"]
+                context = f"{text[:a]}[{text[a:b]}]{text[b:]}"
+                flags.append(Flag(error["sRuleId"], context, error["sMessage"]))
+            for error in row["lSpellingErrors"]:
+                flags.append(Flag("spelling", text, error["sValue"]))
+    return flags
+
+
+def is_false_alarm(flag):
+    return any(
+        re.search(rule, flag.rule) and re.search(where, flag.context)
+        for rule, where, _ in FALSE_ALARMS
+    )
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _checker():
+    if CHECKER is None:
+        if os.environ.get("CI") and sys.platform == "linux":
+            pytest.fail("grammalecte-cli is missing: .ci/run installs it")
+        pytest.skip("grammalecte-cli is not installed (Debian package of that name)")
+
+
+def test_every_french_sentence_is_correct(tmp_path):
+    texts = sorted({french_text(d.pair.target) for d in derivations(0, 24_000)})
+    assert len(texts) > 20_000
+    flags = check(texts, tmp_path)
+    assert [flag for flag in flags if not is_false_alarm(flag)] == []
+    assert len(flags) < 60  # a list of exceptions that excuses many is no list of exceptions
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Le maison rouge est grande.",
+        "Les petits chat mange la pomme.",
+        "Je ne vois pas la pommme.",
+        "Elle est parti hier.",
+        "Elles mange du pain.",
+        "Si il vient, je pars.",
+        "Il a manger la pomme.",
+        "Les lettres que j’ai écrit sont longues.",
+    ],
+)
+def test_the_checker_sees_errors(text, tmp_path):
+    flags = check([text, "Le chat dort."], tmp_path)
+    assert flags and not any(is_false_alarm(flag) for flag in flags)
