@@ -38,6 +38,8 @@ from .source import show_source
 __version__ = "0.1.0"
 
 _LAZY = {
+    "AlignmentExample": ".widgets",
+    "AlignmentViewer": ".widgets",
     "AttentionHeatmap": ".widgets",
     "KernelRegression": ".widgets",
     "import_d2l": ".peers",

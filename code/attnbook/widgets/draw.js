@@ -2,16 +2,18 @@
 import { fadeLater, paintCells, paintNumbers } from "./cells.js";
 import { AXIS_SIZE, FONT, LABEL_SIZE, labelStep, shorten } from "./layout.js";
 
-function paintLabels(ctx, layout, { queryLabels, keyLabels }, palette) {
+const AXES = ["query", "key"];
+
+function paintLabels(ctx, layout, { queryLabels, keyLabels, axes = AXES }, palette) {
   const { left, top, cellWidth, cellHeight } = layout;
   ctx.fillStyle = palette.muted;
   ctx.font = `${AXIS_SIZE}px ${FONT}`;
   ctx.textBaseline = "top";
   ctx.textAlign = "left";
-  ctx.fillText("key →", left, 2);
+  ctx.fillText(`${axes[1]} →`, left, 2);
   ctx.textAlign = "right";
   ctx.textBaseline = "alphabetic";
-  ctx.fillText("query ↓", left - 6, top - 6);
+  if (axes[0]) ctx.fillText(`${axes[0]} ↓`, left - 6, top - 6);
   ctx.fillStyle = palette.ink;
   ctx.font = `${LABEL_SIZE}px ${FONT}`;
   ctx.textBaseline = "middle";
@@ -53,7 +55,8 @@ function prepare(canvas, { width, height, ratio }) {
 
 /**
  * Draws the whole map. `picture`: weights, allowed, sizes, labels, vmax; if wanted `signed`
- * (differences), gold, and the rows after `pinned` faded by `dimLater`.
+ * (differences), gold and possible marks, the names of the axes, and the rows after `pinned`
+ * faded by `dimLater`.
  */
 export function drawMap(canvas, layout, picture, palette) {
   const ctx = prepare(canvas, layout);

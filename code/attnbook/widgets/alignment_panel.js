@@ -1,0 +1,119 @@
+// One model: its name, its heat map or lines, and the card of the step.
+import { fillCard, reserveCard } from "./alignment_card.js";
+import { takeStep } from "./alignment_data.js";
+import { stepAfter, WordLines } from "./alignment_lines.js";
+import { drawMap } from "./draw.js";
+import { Frames } from "./frames.js";
+import { element } from "./inputs.js";
+import { cellAt } from "./layout.js";
+
+const PARTS = `
+  <p class="al-model"></p>
+  <div class="al-body">
+    <div class="al-figure">
+      <div class="ah-map">
+        <canvas tabindex="0" role="application" aria-roledescription="heat map"></canvas>
+        <div class="ah-row" hidden></div>
+        <div class="ah-ring" hidden></div>
+      </div>
+    </div>
+    <div class="al-card"></div>
+  </div>`;
+
+/** `goTo(step)` moves decoding; `point(cell)` tells what is pointed at; `enter()`: focus came. */
+export class AlignmentPanel {
+  constructor(label, alone, actions) {
+    this.label = label;
+    this.actions = actions;
+    this.node = element("section", { class: "al-panel", "aria-label": label });
+    this.node.innerHTML = PARTS;
+    const find = (selector) => this.node.querySelector(selector);
+    find(".al-model").textContent = label;
+    find(".al-model").hidden = alone;
+    [this.figure, this.map, this.canvas, this.card] = [".al-figure", ".ah-map", "canvas", ".al-card"].map(find);
+    this.frames = new Frames(this.node);
+    this.table = element("table");
+    this.lines = new WordLines(label, {
+      goTo: actions.goTo,
+      point: (i) => actions.point(i === null ? null : { i, j: Math.max(0, takeStep(this.picture, i).best) }),
+    });
+    this.figure.append(this.lines.node);
+    this.listen();
+  }
+
+  listen() {
+    const { canvas, actions } = this;
+    const under = (event) => {
+      const frame = canvas.getBoundingClientRect();
+      const { queries, keys } = this.picture;
+      return cellAt(this.layout, event.clientX - frame.left, event.clientY - frame.top, queries, keys);
+    };
+    canvas.addEventListener("pointermove", (event) => actions.point(under(event)));
+    canvas.addEventListener("pointerdown", (event) => actions.point(under(event)));
+    canvas.addEventListener("pointerleave", () => actions.point(null));
+    canvas.addEventListener("click", (event) => {
+      const cell = under(event);
+      if (cell) actions.goTo(cell.i);
+    });
+    canvas.addEventListener("focus", () => { if (canvas.matches(":focus-visible")) actions.enter(); });
+    canvas.addEventListener("keydown", (event) => this.onKey(event));
+  }
+
+  /** Up and down step through decoding; left and right read the step's row. */
+  onKey(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const { pinned, queries, keys } = this.picture;
+    const from = this.cell?.i === pinned ? this.cell.j : -1;
+    const column = { ArrowLeft: from - 1, ArrowRight: from + 1, Home: 0, End: keys - 1 }[event.key];
+    if (column !== undefined) {
+      this.actions.point({ i: pinned, j: Math.min(Math.max(column, 0), keys - 1) }, true);
+    } else {
+      const step = stepAfter(event.key, pinned, queries);
+      if (step === null) return;
+      this.actions.goTo(step);
+    }
+    event.preventDefault();
+    event.stopPropagation(); // a notebook would go to the next cell, the book to the next page
+  }
+
+  /** Takes in a picture of another example. */
+  setExample(picture) {
+    this.picture = picture;
+    this.lines.setWords(picture);
+  }
+
+  /** Shows the heat map, by its layout, or without one the lines; `beside`: the card stands beside. */
+  place(layout, beside) {
+    this.layout = layout;
+    this.map.hidden = !layout;
+    this.lines.node.hidden = Boolean(layout);
+    this.node.classList.toggle("al-beside", beside);
+    reserveCard(this.card, this.picture);
+  }
+
+  draw(picture, palette, cell) {
+    this.picture = picture;
+    if (this.layout) drawMap(this.canvas, this.layout, picture, palette);
+    else this.lines.draw(picture, palette);
+    fillCard(this.card, picture, picture.pinned);
+    this.frame(cell);
+  }
+
+  frame(cell) {
+    this.cell = cell;
+    const reached = cell && cell.i <= this.picture.pinned ? cell : null;
+    if (this.layout) this.frames.show(this.picture, this.layout, reached);
+  }
+
+  /** Brings what the step looked at into the frame, where the sentence is too long for it. */
+  reveal() {
+    const { pinned } = this.picture;
+    if (!this.layout) {
+      this.lines.reveal(pinned);
+    } else if (this.map.scrollWidth > this.map.clientWidth) {
+      const { best } = takeStep(this.picture, pinned);
+      const x = this.layout.left + (best + 0.5) * this.layout.cellWidth;
+      this.map.scrollLeft = x < this.map.clientWidth - 20 ? 0 : x - this.map.clientWidth / 2;
+    }
+  }
+}
