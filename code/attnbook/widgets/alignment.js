@@ -4,7 +4,7 @@ import { alignmentPicture, readExamples } from "./alignment_data.js";
 import { planPanels } from "./alignment_layout.js";
 import { AlignmentLegend } from "./alignment_legend.js";
 import { AlignmentPanel } from "./alignment_panel.js";
-import { describeLink, describeScore, describeStep, fillStepTable } from "./alignment_words.js";
+import { describePlace, describeScore, describeStep, fillStepTable } from "./alignment_words.js";
 import { follow, watchWidth } from "./follow.js";
 import { applyTheme, watchTheme } from "./theme.js";
 
@@ -16,6 +16,7 @@ const HINT = {
   lines: "Point at a target word to see its lines alone; click it to step there, or use the "
     + "arrow keys.",
 };
+const TALLEST = 520; // pixels of a map whose cells could be larger
 const SKELETON = `
   <p class="ah-title"></p>
   <div class="al-stage"></div>
@@ -72,7 +73,7 @@ class AlignmentView {
       goTo: (step) => this.goTo(step), enter: () => this.speakStep(),
       point: (cell, spoken) => this.point(cell, spoken),
     };
-    this.panels = labels.map((label) => new AlignmentPanel(label, labels.length < 2, actions));
+    this.panels = labels.map((label) => new AlignmentPanel(label, actions));
     this.panels.forEach(({ canvas }) => canvas.setAttribute("aria-label", model.get("alt")));
     this.stage.replaceChildren(...this.panels.map(({ node }) => node));
     this.live.parentNode.replaceChildren(this.live, ...this.panels.map(({ table }) => table));
@@ -90,9 +91,11 @@ class AlignmentView {
   readShape(name) {
     const { model } = this;
     const labels = model.get("model_labels");
+    const named = model.get("side_by_side") || !model.get("controls").includes("model");
     this.cell = null;
     this.panels.forEach((panel, m) => {
       panel.node.hidden = !(model.get("side_by_side") || labels[m] === model.get("model"));
+      panel.name.hidden = !named || labels.length < 2; // else the control says which it is
       panel.setExample(this.picture(m));
     });
     this.legend.show(this.examples, model.get("view"), model.get("vmax"));
@@ -116,21 +119,31 @@ class AlignmentView {
 
   /** Shares out the room. In the static page the box's height is fixed: the map takes the rest. */
   place() {
-    const { root, stage, example, shown } = this;
+    const { root, stage, shown } = this;
     const width = root.clientWidth || 640;
     root.classList.toggle("ah-narrow", width < 480);
     const lines = this.model.get("view") === "lines";
-    const box = parseFloat(getComputedStyle(root).getPropertyValue("--attn-height"));
-    const others = root.scrollHeight - stage.offsetHeight;
-    const { layout, columns, beside } = planPanels(shown[0].canvas.getContext("2d"), {
-      width: width - 4, count: shown.length, ratio: window.devicePixelRatio || 1,
-      height: box ? box - others - 30 : Infinity,
-      queryLabels: example.target, keyLabels: example.source,
-    });
+    const { layout, columns, beside } = this.plan(width - 4, TALLEST);
     stage.classList.toggle("al-columns", !lines && columns > 1);
     shown.forEach((panel) => panel.place(lines ? null : layout, !lines && beside));
+    const highest = Math.max(...shown.map((panel) => panel.cardHeight));
+    for (const { card } of shown) card.style.minHeight = `${highest}px`;
     this.draw();
+    const box = parseFloat(getComputedStyle(root).getPropertyValue("--attn-height"));
+    const excess = root.scrollHeight - box;
+    if (excess > 0 && !lines && shown.length === 1) {
+      shown[0].layout = this.plan(width - 4, layout.height - excess).layout;
+      this.draw();
+    }
     shown.forEach((panel) => panel.reveal());
+  }
+
+  plan(width, height) {
+    const { shown, example } = this;
+    return planPanels(shown[0].canvas.getContext("2d"), {
+      width, height, count: shown.length, ratio: window.devicePixelRatio || 1,
+      queryLabels: example.target, keyLabels: example.source,
+    });
   }
 
   draw() {
@@ -144,11 +157,12 @@ class AlignmentView {
   showLine() {
     const { cell } = this;
     const shown = this.shown.map(({ label, picture }) => [label, picture]);
-    this.line = cell ? describeLink(shown, cell.i, cell.j) : HINT[this.model.get("view")];
+    this.line = cell ? describePlace(shown, cell) : HINT[this.model.get("view")];
     this.readout.textContent = this.line;
   }
 
   point(cell, spoken = false) {
+    if (cell?.i === this.cell?.i && cell?.j === this.cell?.j && !spoken) return;
     this.cell = cell;
     this.shown.forEach((panel) => panel.frame(cell));
     this.showLine();

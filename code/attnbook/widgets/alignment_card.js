@@ -43,7 +43,7 @@ function candidatesPart(picture, i) {
 }
 
 function scorePart(picture, i) {
-  const part = element("div", { class: "al-part al-score" }, line("al-note", "largest weight so far"));
+  const part = element("div", { class: "al-part al-score" }, line("al-note", "hit rate so far"));
   for (const [name, hits, of] of scoreParts(picture, i)) {
     const share = of ? hits / of : 0;
     const percent = of ? ` (${Math.round(100 * share)}%)` : "";
@@ -59,13 +59,13 @@ export function fillCard(card, picture, i) {
   card.replaceChildren(...parts);
 }
 
-/** Makes the card as high as its highest step, so that nothing below moves while one steps. */
-export function reserveCard(card, picture) {
+/** The height of the highest step: kept free, nothing below moves while one steps. */
+export function cardHeight(card, picture) {
   card.style.minHeight = "";
   let highest = 0;
   for (let i = 0; i < picture.queries; i++) {
     fillCard(card, picture, i);
     highest = Math.max(highest, card.offsetHeight);
   }
-  card.style.minHeight = `${highest}px`;
+  return highest;
 }

@@ -1,4 +1,4 @@
-// The controls of the alignment viewer: sentence, model, view, step, play.
+// The controls of the alignment viewer: sentence, model, view, play, step.
 import { keepStep } from "./alignment_data.js";
 import { button, element, segments, select, slider } from "./inputs.js";
 
@@ -32,8 +32,9 @@ const MAKERS = {
     const { label, show } = segments("View", choices, (view) => store({ view }));
     return { label, refresh: () => show(model.get("view")) };
   },
+  play: makePlayer,
   step({ model, goTo, count }) {
-    const { label: range, show } = slider("Step", { min: 1, step: 1 }, 8,
+    const { label: range, show } = slider("Step", { min: 1, step: 1 }, 7,
       (n) => `${n} of ${count()}`, (n) => goTo(n - 1));
     const back = button("‹", () => goTo(model.get("step") - 1), { "aria-label": "Previous step" });
     const on = button("›", () => goTo(model.get("step") + 1), { "aria-label": "Next step" });
@@ -47,7 +48,6 @@ const MAKERS = {
       on.setAttribute("aria-disabled", step === count() - 1);
     } };
   },
-  play: makePlayer,
 };
 
 /** Steps by itself until the end, from the start if it stands at the end; not for calm readers. */

@@ -4,16 +4,16 @@ import { planLayout } from "./layout.js";
 const GAP = 20; // between panels, and between a map and its card
 const CARD = 232;
 const SMALLEST = 15; // a smaller cell could not have its label
-const TALLEST = 520; // of a map whose cells could be larger
 const SPLIT = 560; // from this width on, things stand side by side
 
 /**
- * Places `count` maps of one size in `width`: `columns` of them in a line, else one below the
+ * Places `count` maps of one size in `width`, each at most `height` high unless its cells are
+ * the smallest already: `columns` of them in a line, else one below the
  * other; and, below none of them, whether the card stands `beside` its map.
  */
 export function planPanels(ctx, { width, count, height, queryLabels, keyLabels, ratio }) {
   const plan = (room) => planLayout(ctx, {
-    width: room, height: Math.min(height, TALLEST), queryLabels, keyLabels, ratio, least: SMALLEST,
+    width: room, height, queryLabels, keyLabels, ratio, least: SMALLEST,
   });
   const fits = (layout, room) => layout.width <= room;
   if (count > 1 && width >= SPLIT) {

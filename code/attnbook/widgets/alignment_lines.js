@@ -4,7 +4,7 @@ import { element } from "./inputs.js";
 const SVG = "http://www.w3.org/2000/svg";
 const HEIGHT = 132; // of the lines
 const WIDEST = 8; // the line of the largest weight
-const LEAST = 0.01; // no line below
+export const NO_LINE = 0.02; // the weight below which there is none
 
 function shape(tag, attributes) {
   const node = document.createElementNS(SVG, tag);
@@ -53,10 +53,10 @@ export class WordLines {
   makeTarget(text, i) {
     const node = element("button", { type: "button", role: "radio", class: "al-chip" }, text);
     node.addEventListener("click", () => this.goTo(i));
-    node.addEventListener("pointerenter", () => this.setPointed(i));
-    node.addEventListener("pointerleave", () => this.setPointed(null));
-    node.addEventListener("focus", () => { if (node.matches(":focus-visible")) this.setPointed(i); });
-    node.addEventListener("blur", () => this.setPointed(null));
+    node.addEventListener("pointerenter", () => this.point(i));
+    node.addEventListener("pointerleave", () => this.point(null));
+    node.addEventListener("focus", () => { if (node.matches(":focus-visible")) this.point(i); });
+    node.addEventListener("blur", () => this.point(null));
     node.addEventListener("keydown", (event) => this.onKey(event, i));
     return node;
   }
@@ -71,10 +71,10 @@ export class WordLines {
     this.target.children[to].focus();
   }
 
+  /** Shows the lines of target word `i` alone; of all when null. */
   setPointed(i) {
     this.pointed = i;
     this.mark();
-    this.point(i);
   }
 
   /** Draws all lines up to the step, and the words' marks. */
@@ -113,7 +113,7 @@ export class WordLines {
     const { keys, weights, vmax } = this.picture;
     const group = shape("g", { "data-target": i });
     const row = [...weights.subarray(i * keys, (i + 1) * keys).entries()];
-    for (const [j, w] of row.filter(([, w]) => w >= LEAST).sort((a, b) => a[1] - b[1])) {
+    for (const [j, w] of row.filter(([, w]) => w >= NO_LINE).sort((a, b) => a[1] - b[1])) {
       const share = Math.min(1, w / vmax);
       group.append(shape("path", {
         d: path(i, j), class: "al-weight", "data-source": j, stroke: rgb(palette.ramp, share),

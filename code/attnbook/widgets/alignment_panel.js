@@ -1,5 +1,5 @@
 // One model: its name, its heat map or lines, and the card of the step.
-import { fillCard, reserveCard } from "./alignment_card.js";
+import { cardHeight, fillCard } from "./alignment_card.js";
 import { takeStep } from "./alignment_data.js";
 import { stepAfter, WordLines } from "./alignment_lines.js";
 import { drawMap } from "./draw.js";
@@ -13,6 +13,7 @@ const PARTS = `
     <div class="al-figure">
       <div class="ah-map">
         <canvas tabindex="0" role="application" aria-roledescription="heat map"></canvas>
+        <canvas class="al-gutter" aria-hidden="true"></canvas>
         <div class="ah-row" hidden></div>
         <div class="ah-ring" hidden></div>
       </div>
@@ -22,20 +23,21 @@ const PARTS = `
 
 /** `goTo(step)` moves decoding; `point(cell)` tells what is pointed at; `enter()`: focus came. */
 export class AlignmentPanel {
-  constructor(label, alone, actions) {
+  constructor(label, actions) {
     this.label = label;
     this.actions = actions;
     this.node = element("section", { class: "al-panel", "aria-label": label });
     this.node.innerHTML = PARTS;
     const find = (selector) => this.node.querySelector(selector);
-    find(".al-model").textContent = label;
-    find(".al-model").hidden = alone;
-    [this.figure, this.map, this.canvas, this.card] = [".al-figure", ".ah-map", "canvas", ".al-card"].map(find);
+    [this.name, this.figure, this.map, this.canvas, this.gutter, this.card] = [
+      ".al-model", ".al-figure", ".ah-map", "canvas", ".al-gutter", ".al-card",
+    ].map(find);
+    this.name.textContent = label;
     this.frames = new Frames(this.node);
     this.table = element("table");
     this.lines = new WordLines(label, {
       goTo: actions.goTo,
-      point: (i) => actions.point(i === null ? null : { i, j: Math.max(0, takeStep(this.picture, i).best) }),
+      point: (i) => actions.point(i === null ? null : { i, j: null }),
     });
     this.figure.append(this.lines.node);
     this.listen();
@@ -63,7 +65,7 @@ export class AlignmentPanel {
   onKey(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const { pinned, queries, keys } = this.picture;
-    const from = this.cell?.i === pinned ? this.cell.j : -1;
+    const from = this.cell?.i === pinned ? this.cell.j ?? -1 : -1;
     const column = { ArrowLeft: from - 1, ArrowRight: from + 1, Home: 0, End: keys - 1 }[event.key];
     if (column !== undefined) {
       this.actions.point({ i: pinned, j: Math.min(Math.max(column, 0), keys - 1) }, true);
@@ -88,21 +90,37 @@ export class AlignmentPanel {
     this.map.hidden = !layout;
     this.lines.node.hidden = Boolean(layout);
     this.node.classList.toggle("al-beside", beside);
-    reserveCard(this.card, this.picture);
+    this.cardHeight = cardHeight(this.card, this.picture);
   }
 
   draw(picture, palette, cell) {
     this.picture = picture;
-    if (this.layout) drawMap(this.canvas, this.layout, picture, palette);
+    if (this.layout) this.drawMap(palette);
     else this.lines.draw(picture, palette);
     fillCard(this.card, picture, picture.pinned);
     this.frame(cell);
   }
 
+  /** Where the map scrolls, its row labels stay: a copy of them stands over it. */
+  drawMap(palette) {
+    drawMap(this.canvas, this.layout, this.picture, palette);
+    this.gutter.hidden = this.map.scrollWidth <= this.map.clientWidth;
+    if (this.gutter.hidden) return;
+    this.gutter.width = Math.round(this.layout.left * this.layout.ratio);
+    this.gutter.height = this.canvas.height;
+    this.gutter.style.width = `${this.gutter.width / this.layout.ratio}px`;
+    this.gutter.style.height = this.canvas.style.height;
+    this.gutter.getContext("2d").drawImage(this.canvas, 0, 0);
+  }
+
   frame(cell) {
     this.cell = cell;
-    const reached = cell && cell.i <= this.picture.pinned ? cell : null;
-    if (this.layout) this.frames.show(this.picture, this.layout, reached);
+    if (!this.layout) {
+      this.lines.setPointed(cell ? cell.i : null);
+      return;
+    }
+    const reached = cell && cell.j !== null && cell.i <= this.picture.pinned;
+    this.frames.show(this.picture, this.layout, reached ? cell : null);
   }
 
   /** Brings what the step looked at into the frame, where the sentence is too long for it. */
@@ -112,8 +130,9 @@ export class AlignmentPanel {
       this.lines.reveal(pinned);
     } else if (this.map.scrollWidth > this.map.clientWidth) {
       const { best } = takeStep(this.picture, pinned);
-      const x = this.layout.left + (best + 0.5) * this.layout.cellWidth;
-      this.map.scrollLeft = x < this.map.clientWidth - 20 ? 0 : x - this.map.clientWidth / 2;
+      const { left, cellWidth } = this.layout;
+      const middle = (this.map.clientWidth + left) / 2; // of what the row labels leave free
+      this.map.scrollLeft = left + (best + 0.5) * cellWidth - middle;
     }
   }
 }

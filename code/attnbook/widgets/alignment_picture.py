@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .alignment import AlignmentViewer
 
 MARK = "#b4410e"  # the step, as in the widget's style sheet
+TALLEST = 3.9  # inches of rows, while a row still holds its label
 DASH = (0, (2.0, 1.6))
 
 
@@ -62,13 +63,14 @@ def _fade(axes, step: int, q: int, k: int) -> None:
     )
 
 
-def _size(shown: dict, count: int) -> tuple[float, float, float]:
-    """Width and height of the figure, and the side of a cell, in inches."""
+def _size(shown: dict, count: int) -> tuple[float, float]:
+    """Width and height of the figure in inches."""
     q, k = len(shown["target"]), len(shown["source"])
     left = 0.35 + 0.075 * max(map(len, shown["target"]))
     cell = min(look.CELL, (look.WIDTH - left - 0.9 - 0.15 * count) / (count * k))
     top = 0.55 + 0.07 * max(map(len, shown["source"]))
-    return min(look.WIDTH, max(4.2, left + count * cell * k + 1.1)), top + cell * q + 0.6
+    rows = min(cell * q, max(TALLEST, 0.14 * q))
+    return min(look.WIDTH, max(4.2, left + count * cell * k + 1.1)), top + rows + 0.6
 
 
 def alignment_png(widget: AlignmentViewer) -> tuple[bytes, int, int]:
@@ -98,7 +100,7 @@ def alignment_png(widget: AlignmentViewer) -> tuple[bytes, int, int]:
         draw_legend(figure, scale, places, gold=False, more=_handles(sure, possible))
         if widget.title:
             figure.suptitle(widget.title, x=0.01, ha="left", fontsize=10)
-        return plots.figure_png(figure)
+        return plots.figure_png(figure, even=True)  # the scale, beside what is faded
 
 
 def _handles(sure: np.ndarray, possible: np.ndarray) -> list[Patch]:

@@ -51,8 +51,17 @@ export function describeStep(picture, i) {
     + verdictText(step.verdict);
 }
 
-/** One cell in one line, its weight by each of the models shown: [[label, picture], ...]. */
-export function describeLink(shown, i, j) {
+/** One target word in one line, by each of the models shown: [[label, picture], ...]. */
+function describeWord(shown, i) {
+  const [[, picture]] = shown;
+  if (i > picture.pinned) return `“${picture.queryLabels[i]}”: not decoded yet`;
+  if (shown.length === 1) return describeStep(picture, i);
+  return shown.map(([label, one]) => `${label}, ${describeStep(one, i)}`).join(". ");
+}
+
+/** What is pointed at in one line: a target word (j is null), or a cell with its weights. */
+export function describePlace(shown, { i, j }) {
+  if (j === null) return describeWord(shown, i);
   const [[, picture]] = shown;
   const at = i * picture.keys + j;
   const head = `“${picture.queryLabels[i]}” → “${picture.keyLabels[j]}”${goldMark(picture, at)}: `;

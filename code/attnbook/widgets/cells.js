@@ -121,7 +121,7 @@ function outline(ctx, { left, top, cellWidth, cellHeight, ratio }, marks, keys, 
  */
 function paintGold(ctx, layout, { gold, possible, keys }, palette) {
   const room = Math.min(layout.cellWidth, layout.cellHeight);
-  const bright = room < 12 ? 1 : 2;
+  const bright = room < 18 ? 1 : 2;
   const edge = room < 6 ? [] : [[bright + 2, palette.goldEdge]];
   const dash = room < 16 ? 2 : 4;
   if (gold) outline(ctx, layout, gold, keys, [...edge, [bright, palette.gold]]);
