@@ -87,15 +87,14 @@ def kernel_height(traits: dict, width: int) -> int:
 
 
 def alignment_height(traits: dict, width: int) -> int:
-    """The same for the alignment viewer: of its highest example, in the heat map's view."""
+    """The same for the alignment viewer: of the example shown first, as a heat map."""
     narrow = width < 480
     examples, models = traits["_examples"], traits["model_labels"]
     named = traits.get("side_by_side") or "model" not in traits["controls"]
     heading = 24 if named and len(models) > 1 else 0
     count = len(models) if traits.get("side_by_side") else 1
-    panels = max(
-        alignment_panels(example, count, width, heading) for example in examples
-    )
+    shown = examples[traits["example"]]
+    panels = alignment_panels(shown, count, width, heading) + 5 * count
     title = 29 if traits.get("title") else 0
     rows = control_rows(
         [name for name in traits["controls"] if alignment_choice(traits, name)],

@@ -17,6 +17,7 @@ const HINT = {
     + "arrow keys.",
 };
 const TALLEST = 520; // pixels of a map whose cells could be larger
+const GIVE = 0.12; // the part of its height that it gives way
 const SKELETON = `
   <p class="ah-title"></p>
   <div class="al-stage"></div>
@@ -117,7 +118,7 @@ class AlignmentView {
     return alignmentPicture(this.example, m, this.step, this.model.get("vmax"));
   }
 
-  /** Shares out the room. In the static page the box's height is fixed: the map takes the rest. */
+  /** Shares out the room. A map a little too high for its box in the static page gives way. */
   place() {
     const { root, stage, shown } = this;
     const width = root.clientWidth || 640;
@@ -130,7 +131,7 @@ class AlignmentView {
     for (const { card } of shown) card.style.minHeight = `${highest}px`;
     this.draw();
     const box = parseFloat(getComputedStyle(root).getPropertyValue("--attn-height"));
-    const excess = root.scrollHeight - box;
+    const excess = Math.min(root.scrollHeight - box, GIVE * layout.height);
     if (excess > 0 && !lines && shown.length === 1) {
       shown[0].layout = this.plan(width - 4, layout.height - excess).layout;
       this.draw();
