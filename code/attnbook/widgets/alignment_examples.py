@@ -101,7 +101,7 @@ def _example(where: str, fields: dict, models: list[str]) -> tuple[dict, list[np
     planes = [
         _units(f"{where}.weights[{model!r}]", weights[model], (q, k), valid) for model in models
     ]
-    candidates = _candidates(f"{where}.candidates", fields["candidates"], q, models)
+    candidates = _candidates(f"{where}.candidates", fields["candidates"], q, models, weights)
     classes = [str(name) for name in fields["classes"]]
     if classes and len(classes) != q:
         raise ValueError(
@@ -194,14 +194,14 @@ def _units(name: str, value, shape: tuple[int, int], valid: int) -> np.ndarray:
     return units
 
 
-def _candidates(name: str, given, q: int, models: list[str]) -> list[list]:
+def _candidates(name: str, given, q: int, models: list[str], known) -> list[list]:
     """For each model, for each step, its most probable tokens; nothing where they are not given."""
     if given is None:
         return []
     if not isinstance(given, Mapping):
         raise TypeError(f"{name} must map each model to its steps, got {type(given).__name__}")
-    if unknown := [model for model in given if model not in models]:
-        raise ValueError(f"{name} may hold {', '.join(models)}; got {unknown[0]!r}")
+    if unknown := [model for model in given if model not in known]:
+        raise ValueError(f"{name} may hold {', '.join(known)}; got {unknown[0]!r}")
     kept = []
     for model in models:
         steps = list(given.get(model, ()))
