@@ -247,7 +247,7 @@ def test_repr_is_fixed():
 
 
 def test_the_bundle_carries_view_text_and_picture():
-    widget = viewer()
+    widget = viewer(example=1)
     data, metadata = widget._repr_mimebundle_()
     assert set(data) == {"application/vnd.jupyter.widget-view+json", "text/plain", "image/png"}
     picture = base64.b64decode(data["image/png"])
@@ -261,11 +261,11 @@ def test_the_bundle_carries_view_text_and_picture():
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("example", 1), ("model", AFTER), ("side_by_side", True), ("step", 3), ("title", "A"),
+    [("example", 2), ("model", AFTER), ("side_by_side", True), ("step", 3), ("title", "A"),
      ("vmax", 0.5)],
 )  # fmt: skip
 def test_the_static_picture_shows_the_setting(name, value):
-    widget = viewer()
+    widget = viewer(example=1)
     before = widget.png()[0]
     setattr(widget, name, value)
     assert widget.png()[0] != before

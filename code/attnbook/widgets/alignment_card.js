@@ -59,11 +59,29 @@ export function fillCard(card, picture, i) {
   card.replaceChildren(...parts);
 }
 
+/** The steps with the most to say; to lay out the card of every step would take too long. */
+function longestSteps(picture) {
+  const steps = [...picture.queryLabels.keys()];
+  const longest = (text) => {
+    const lengths = steps.map((i) => text(i).length);
+    return [...steps].sort((a, b) => lengths[b] - lengths[a]).slice(0, 2);
+  };
+  const where = (i) => {
+    const step = takeStep(picture, i);
+    return `${whereText(picture, step)}${goldText(picture, step)}`;
+  };
+  const token = (i) => `${picture.queryLabels[i]} ${picture.classes[i] ?? ""}`;
+  const asked = (i) => "x".repeat(picture.candidates[i]?.length ?? 0);
+  const last = steps.length - 1; // the longest numbers
+  return new Set([...longest(where), ...longest((i) => othersText(picture, i)), longest(token)[0],
+    longest(asked)[0], last]);
+}
+
 /** The height of the highest step: kept free, nothing below moves while one steps. */
 export function cardHeight(card, picture) {
   card.style.minHeight = "";
   let highest = 0;
-  for (let i = 0; i < picture.queries; i++) {
+  for (const i of longestSteps(picture)) {
     fillCard(card, picture, i);
     highest = Math.max(highest, card.offsetHeight);
   }

@@ -2,7 +2,8 @@
 import { cardHeight, fillCard } from "./alignment_card.js";
 import { takeStep } from "./alignment_data.js";
 import { stepAfter, WordLines } from "./alignment_lines.js";
-import { drawMap } from "./draw.js";
+import { fadeLater } from "./cells.js";
+import { drawMap, sizeCanvas } from "./draw.js";
 import { Frames } from "./frames.js";
 import { element } from "./inputs.js";
 import { cellAt } from "./layout.js";
@@ -34,6 +35,7 @@ export class AlignmentPanel {
     ].map(find);
     this.name.textContent = label;
     this.frames = new Frames(this.node);
+    this.whole = { canvas: element("canvas") };
     this.table = element("table");
     this.lines = new WordLines(label, {
       goTo: actions.goTo,
@@ -101,9 +103,22 @@ export class AlignmentPanel {
     this.frame(cell);
   }
 
-  /** Where the map scrolls, its row labels stay: a copy of them stands over it. */
+  /** The whole map is painted once, then copied for each step and its later rows faded. */
   drawMap(palette) {
-    drawMap(this.canvas, this.layout, this.picture, palette);
+    const { canvas, whole, layout, picture } = this;
+    const of = [layout, palette, picture.weights, picture.vmax];
+    if (of.some((part, n) => part !== whole.of?.[n])) {
+      drawMap(whole.canvas, layout, { ...picture, dimLater: false }, palette);
+      whole.of = of;
+    }
+    const ctx = sizeCanvas(canvas, layout);
+    ctx.drawImage(whole.canvas, 0, 0, canvas.width / layout.ratio, canvas.height / layout.ratio);
+    fadeLater(ctx, layout, picture);
+    this.drawGutter();
+  }
+
+  /** Where the map scrolls, its row labels stay: a copy of them stands over it. */
+  drawGutter() {
     this.gutter.hidden = this.map.scrollWidth <= this.map.clientWidth;
     if (this.gutter.hidden) return;
     this.gutter.width = Math.round(this.layout.left * this.layout.ratio);

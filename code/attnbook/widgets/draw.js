@@ -43,7 +43,7 @@ function paintLabels(ctx, layout, { queryLabels, keyLabels, axes = AXES }, palet
 }
 
 /** Sizes a canvas in device pixels; returns its pen, which counts in CSS pixels. */
-function prepare(canvas, { width, height, ratio }) {
+export function sizeCanvas(canvas, { width, height, ratio }) {
   canvas.width = Math.round(width * ratio);
   canvas.height = Math.round(height * ratio);
   canvas.style.width = `${canvas.width / ratio}px`;
@@ -59,7 +59,7 @@ function prepare(canvas, { width, height, ratio }) {
  * faded by `dimLater`.
  */
 export function drawMap(canvas, layout, picture, palette) {
-  const ctx = prepare(canvas, layout);
+  const ctx = sizeCanvas(canvas, layout);
   paintCells(ctx, layout, picture, palette);
   paintNumbers(ctx, layout, picture, palette);
   paintLabels(ctx, layout, picture, palette);
@@ -68,7 +68,7 @@ export function drawMap(canvas, layout, picture, palette) {
 
 /** Draws the cells alone. */
 export function drawSmall(canvas, layout, picture, palette) {
-  const ctx = prepare(canvas, layout);
+  const ctx = sizeCanvas(canvas, layout);
   paintCells(ctx, layout, picture, palette);
   fadeLater(ctx, layout, picture);
 }
