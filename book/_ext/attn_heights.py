@@ -12,6 +12,8 @@ def reserved_height(traits: dict, width: int) -> int:
     """
     if traits.get("_anywidget_id") == "attnbook.widgets.KernelRegression":
         return kernel_height(traits, width)
+    if traits.get("_anywidget_id") == "attnbook.widgets.AlignmentViewer":
+        return alignment_height(traits, width)
     *_, queries, keys = traits.get("_shape", (1, 8, 8))
 
     def longest(name: str) -> int:
@@ -84,6 +86,100 @@ def kernel_height(traits: dict, width: int) -> int:
     return 4 + title + (34 * rows + 4 if rows else 0) + figure + words
 
 
+def alignment_height(traits: dict, width: int) -> int:
+    """The same for the alignment viewer: of the example shown first, as a heat map."""
+    narrow = width < 480
+    examples, models = traits["_examples"], traits["model_labels"]
+    named = traits.get("side_by_side") or "model" not in traits["controls"]
+    heading = 24 if named and len(models) > 1 else 0
+    count = len(models) if traits.get("side_by_side") else 1
+    shown = examples[traits["example"]]
+    panels = alignment_panels(shown, count, width, heading) + 5 * count
+    title = 29 if traits.get("title") else 0
+    rows = control_rows(
+        [name for name in traits["controls"] if alignment_choice(traits, name)],
+        width,
+        alignment_sizes(traits, width),
+        reset=False,
+    )
+    tall = 10 if narrow and "model" in traits["controls"] else 0  # labels in two lines
+    legend, readout = (76, 67) if narrow else (30, 48)
+    return round(
+        4 + title + (34 * rows + 4 if rows else 0) + tall + panels + legend + readout
+    )
+
+
+def alignment_choice(traits: dict, name: str) -> bool:
+    """Whether the control is there: a list with nothing to choose from is not."""
+    lists = {"example": "_examples", "model": "model_labels"}
+    return name not in lists or len(traits[lists[name]]) > 1
+
+
+def alignment_sizes(traits: dict, width: int) -> dict[str, int]:
+    """Widths of the viewer's controls, in their order."""
+    longest = max(len(example["name"]) for example in traits["_examples"])
+    models = sum(
+        22 + 7 * len(name) for name in [*traits["model_labels"], "Side by side"]
+    )
+    return {
+        "example": min(68 + min(380, 40 + 7 * longest), width),
+        "model": width if width < 480 else min(models, width),
+        "view": 137,
+        "play": 94,
+        "step": width if width < 480 else 300,
+    }
+
+
+def alignment_panels(example: dict, count: int, width: int, heading: int) -> float:
+    """Pixels of the maps and cards of `count` models: as `planPanels` of alignment_layout.js."""
+    queries, keys = example["target"], example["source"]
+
+    def place(room: int) -> tuple[float, float]:
+        """Width and height of a map in `room`."""
+        left = max(52, min(7.2 * max(map(len, queries)) + 10, 0.3 * room, 150))
+        label = min(7.2 * max(map(len, keys)), 96)
+        cell = min(52, (room - left - 2) / len(keys))
+        flat = label + 6 <= cell
+        lean = 0 if flat else max(0, label / 2 - cell / 2 + 8)
+        cell = max(15, min(52, (room - left - 2 - lean) / len(keys)))
+        top = 39 if flat else 32 + 0.87 * label
+        down = max(15, min(cell, (520 - top - 2) / len(queries)))
+        across = max(15, min(cell, 1.5 * down))
+        return left + across * len(keys) + lean + 2, top + down * len(queries) + 2
+
+    width -= 4
+    if count > 1 and width >= 560:
+        room = (width - 20 * (count - 1)) // count
+        across, down = place(room)
+        if across <= room:
+            return heading + down + 10 + alignment_card(example, room)
+    if width >= 560 and (found := place(width - 252))[0] <= width - 252:
+        return count * (heading + max(found[1], alignment_card(example, 232))) + 18 * (
+            count - 1
+        )
+    below = place(width)[1] + 10 + alignment_card(example, width)
+    return count * (heading + below) + 18 * (count - 1)
+
+
+def alignment_card(example: dict, width: int) -> float:
+    """Pixels of the card of a step: its parts stand side by side where they fit."""
+    some, possible = any(example["candidates"]), bool(example["possible"])
+    inner = width - 26
+    columns = min(2 + some, (inner + 24) // 214)
+    inner = (inner - 24 * (columns - 1)) / columns
+    longest = max(map(len, example["source"]))
+    gold: dict[int, int] = {}
+    for kind, more in (("sure", 4), ("possible", 15)):
+        for i, j in example[kind]:
+            gold[i] = gold.get(i, 0) + len(example["source"][j]) + more
+    lines = math.ceil((18 + longest + max(gold.values(), default=7)) * 6.6 / inner)
+    token = 63 + 20 * lines
+    score = 42 + (11 + 18 * math.ceil(255 / inner) if possible else 0)
+    parts = [token, 77, score] if some else [token, score]
+    rows = [max(parts[n : n + columns]) for n in range(0, len(parts), columns)]
+    return 22 + sum(rows) + 10 * (len(rows) - 1)
+
+
 def heatmap_sizes(traits: dict, width: int) -> dict[str, int]:
     """Widths of a heat map's controls, in their order."""
     head = max(map(len, traits.get("head_labels", [])), default=1)
@@ -101,12 +197,15 @@ def heatmap_sizes(traits: dict, width: int) -> dict[str, int]:
     }
 
 
-def control_rows(controls: list[str], width: int, sizes: dict[str, int]) -> int:
+def control_rows(
+    controls: list[str], width: int, sizes: dict[str, int], *, reset: bool = True
+) -> int:
     """Lines that a widget's controls, of these widths in order, and the reset button take."""
     if not controls:
         return 0
     rows, used = 1, 0
-    for name in [*(name for name in sizes if name in controls), "reset"]:
+    names = [name for name in sizes if name in controls]
+    for name in [*names, "reset"] if reset else names:
         size = sizes.get(name, 65)
         size = (
             width

@@ -56,6 +56,8 @@ from .training import (
 __version__ = "0.1.0"
 
 _LAZY = {
+    "AlignmentExample": ".widgets",
+    "AlignmentViewer": ".widgets",
     "AttentionHeatmap": ".widgets",
     "KernelRegression": ".widgets",
     "data": ".data",

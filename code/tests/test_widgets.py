@@ -121,6 +121,7 @@ def test_the_bundle_carries_view_text_and_picture():
 def test_the_name_in_saved_state_is_stable():
     assert AttentionHeatmap(SQUARE)._anywidget_id == "attnbook.widgets.AttentionHeatmap"
     assert list(bundle.WIDGETS) == [
+        "attnbook.widgets.AlignmentViewer",
         "attnbook.widgets.AttentionHeatmap",
         "attnbook.widgets.KernelRegression",
     ]

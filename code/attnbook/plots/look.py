@@ -73,11 +73,12 @@ def show_in_notebook() -> None:
     shell.display_formatter.formatters["image/png"].for_type(Figure, show)
 
 
-def figure_png(figure: Figure) -> tuple[bytes, int, int]:
+def figure_png(figure: Figure, *, even: bool = False) -> tuple[bytes, int, int]:
     """A figure as PNG bytes with its width and height in CSS pixels; the same bytes each time.
 
     Drawn at one and a half times its size, for sharp screens, and stored with at most 96 colours;
-    where a scale goes both ways from zero, those that cover it evenly.
+    where a scale goes both ways from zero, or where `even` asks for it, those that cover the
+    picture's colours evenly: else colours that are rare in it are merged.
     """
     from PIL import Image
 
@@ -86,8 +87,8 @@ def figure_png(figure: Figure) -> tuple[bytes, int, int]:
     figure.savefig(drawn, format="png", dpi=1.5 * 96, bbox_inches=None)
     image = Image.open(drawn).convert("RGB")
     both_ways = any((map_.norm.vmin or 0) < 0 for axes in figure.axes for map_ in axes.images)
-    method = Image.Quantize.MAXCOVERAGE if both_ways else None
-    image = image.quantize(96, method, dither=Image.Dither.NONE)
+    method = Image.Quantize.MAXCOVERAGE if both_ways or even else None
+    image = image.quantize(96, method, kmeans=int(even), dither=Image.Dither.NONE)
     image.save(stored, format="PNG", optimize=True)
     return stored.getvalue(), width, height
 

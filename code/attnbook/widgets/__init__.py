@@ -1,7 +1,17 @@
 """Widgets: pictures that answer, in a notebook with its kernel and in the static page without."""
 
+from .alignment import AlignmentViewer
+from .alignment_examples import AlignmentExample
 from .heatmap import AttentionHeatmap
 from .kernel import KernelRegression
 from .state import STUB_CSS, STUB_ESM, stub_state
 
-__all__ = ["STUB_CSS", "STUB_ESM", "AttentionHeatmap", "KernelRegression", "stub_state"]
+__all__ = [
+    "STUB_CSS",
+    "STUB_ESM",
+    "AlignmentExample",
+    "AlignmentViewer",
+    "AttentionHeatmap",
+    "KernelRegression",
+    "stub_state",
+]

@@ -13,12 +13,16 @@ HERE = Path(__file__).parent
 
 #: Every widget class by its `_anywidget_id`: its entry module, beside which its style sheet stands.
 WIDGETS: dict[str, str] = {
+    "attnbook.widgets.AlignmentViewer": "alignment.js",
     "attnbook.widgets.AttentionHeatmap": "heatmap.js",
     "attnbook.widgets.KernelRegression": "kernel.js",
 }
 
 #: Style sheets that a widget class takes over from others, before its own.
-STYLES: dict[str, list[str]] = {"attnbook.widgets.KernelRegression": ["heatmap.css"]}
+STYLES: dict[str, list[str]] = {
+    "attnbook.widgets.AlignmentViewer": ["heatmap.css"],
+    "attnbook.widgets.KernelRegression": ["heatmap.css"],
+}
 
 _IMPORT = re.compile(r'^import \{[^}]*\} from "\./(\w+\.js)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?!default\b)", re.MULTILINE)

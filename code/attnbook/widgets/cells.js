@@ -97,25 +97,37 @@ export function paintNumbers(ctx, layout, { weights, queries, keys, vmax, signed
   }
 }
 
-/** Outlines the gold cells: a bright line between two dark ones stands out on every colour. */
-function paintGold(ctx, layout, { gold, queries, keys }, palette) {
-  if (!gold) return;
-  const { cellWidth, cellHeight, ratio } = layout;
-  const room = Math.min(cellWidth, cellHeight);
-  const bright = room < 12 ? 1 : 2;
-  const lines = room < 6 ? [[bright, palette.gold]]
-    : [[bright + 2, palette.goldEdge], [bright, palette.gold]];
+/** Outlines the marked cells once for each line: [width, colour, dashes]. */
+function outline(ctx, { left, top, cellWidth, cellHeight, ratio }, marks, keys, lines) {
   const inset = Math.max(...lines.map(([width]) => width)) / 2 + 1 / ratio;
-  for (const [width, colour] of lines) {
+  for (const [width, colour, dashes = []] of lines) {
     ctx.lineWidth = width;
     ctx.strokeStyle = colour;
-    for (let at = 0; at < queries * keys; at++) {
-      if (!gold[at]) continue;
-      ctx.strokeRect(layout.left + (at % keys) * cellWidth + inset,
-        layout.top + Math.floor(at / keys) * cellHeight + inset,
+    ctx.setLineDash(dashes);
+    for (let at = 0; at < marks.length; at++) {
+      if (!marks[at]) continue;
+      ctx.strokeRect(left + (at % keys) * cellWidth + inset,
+        top + Math.floor(at / keys) * cellHeight + inset,
         Math.max(cellWidth - 2 * inset + 1 / ratio, 0.5),
         Math.max(cellHeight - 2 * inset + 1 / ratio, 0.5));
     }
+  }
+  ctx.setLineDash([]);
+}
+
+/**
+ * Outlines the gold cells: a bright line between two dark ones stands out on every colour. The
+ * merely possible ones get dark dashes on a thin bright line.
+ */
+function paintGold(ctx, layout, { gold, possible, keys }, palette) {
+  const room = Math.min(layout.cellWidth, layout.cellHeight);
+  const bright = room < 18 ? 1 : 2;
+  const edge = room < 6 ? [] : [[bright + 2, palette.goldEdge]];
+  const dash = room < 16 ? 2 : 4;
+  if (gold) outline(ctx, layout, gold, keys, [...edge, [bright, palette.gold]]);
+  if (possible) {
+    outline(ctx, layout, possible, keys,
+      [[1.5, palette.gold], [1.5, palette.goldEdge, [dash, dash]]]);
   }
 }
 

@@ -2,16 +2,18 @@
 import { fadeLater, paintCells, paintNumbers } from "./cells.js";
 import { AXIS_SIZE, FONT, LABEL_SIZE, labelStep, shorten } from "./layout.js";
 
-function paintLabels(ctx, layout, { queryLabels, keyLabels }, palette) {
+const AXES = ["query", "key"];
+
+function paintLabels(ctx, layout, { queryLabels, keyLabels, axes = AXES }, palette) {
   const { left, top, cellWidth, cellHeight } = layout;
   ctx.fillStyle = palette.muted;
   ctx.font = `${AXIS_SIZE}px ${FONT}`;
   ctx.textBaseline = "top";
   ctx.textAlign = "left";
-  ctx.fillText("key →", left, 2);
+  ctx.fillText(`${axes[1]} →`, left, 2);
   ctx.textAlign = "right";
   ctx.textBaseline = "alphabetic";
-  ctx.fillText("query ↓", left - 6, top - 6);
+  if (axes[0]) ctx.fillText(`${axes[0]} ↓`, left - 6, top - 6);
   ctx.fillStyle = palette.ink;
   ctx.font = `${LABEL_SIZE}px ${FONT}`;
   ctx.textBaseline = "middle";
@@ -41,7 +43,7 @@ function paintLabels(ctx, layout, { queryLabels, keyLabels }, palette) {
 }
 
 /** Sizes a canvas in device pixels; returns its pen, which counts in CSS pixels. */
-function prepare(canvas, { width, height, ratio }) {
+export function sizeCanvas(canvas, { width, height, ratio }) {
   canvas.width = Math.round(width * ratio);
   canvas.height = Math.round(height * ratio);
   canvas.style.width = `${canvas.width / ratio}px`;
@@ -53,10 +55,11 @@ function prepare(canvas, { width, height, ratio }) {
 
 /**
  * Draws the whole map. `picture`: weights, allowed, sizes, labels, vmax; if wanted `signed`
- * (differences), gold, and the rows after `pinned` faded by `dimLater`.
+ * (differences), gold and possible marks, the names of the axes, and the rows after `pinned`
+ * faded by `dimLater`.
  */
 export function drawMap(canvas, layout, picture, palette) {
-  const ctx = prepare(canvas, layout);
+  const ctx = sizeCanvas(canvas, layout);
   paintCells(ctx, layout, picture, palette);
   paintNumbers(ctx, layout, picture, palette);
   paintLabels(ctx, layout, picture, palette);
@@ -65,7 +68,7 @@ export function drawMap(canvas, layout, picture, palette) {
 
 /** Draws the cells alone. */
 export function drawSmall(canvas, layout, picture, palette) {
-  const ctx = prepare(canvas, layout);
+  const ctx = sizeCanvas(canvas, layout);
   paintCells(ctx, layout, picture, palette);
   fadeLater(ctx, layout, picture);
 }

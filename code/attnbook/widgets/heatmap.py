@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import base64
-
 import numpy as np
 
 from . import arguments, bundle, shown
+from .still import StillPicture
 from .traits import HeatmapTraits
 
 CONTROLS = (
@@ -23,7 +22,7 @@ CONTROLS = (
 )
 
 
-class AttentionHeatmap(HeatmapTraits):
+class AttentionHeatmap(StillPicture, HeatmapTraits):
     """A heat map of attention weights, alive in a notebook and in the static page.
 
     The widget carries scores, not weights: the browser masks and normalises them itself, in
@@ -178,10 +177,3 @@ class AttentionHeatmap(HeatmapTraits):
         shape = " x ".join(map(str, self._shape))
         controls = f", controls: {', '.join(self.controls)}" if self.controls else ""
         return f"AttentionHeatmap({shape}{controls})"
-
-    def _repr_mimebundle_(self, **kwargs):
-        bundle_ = super()._repr_mimebundle_(**kwargs)
-        data, metadata = bundle_ if isinstance(bundle_, tuple) else (bundle_, {})
-        picture, width, height = self.png()
-        data = {**data, "image/png": base64.b64encode(picture).decode("ascii")}
-        return data, {**metadata, "image/png": {"width": width, "height": height}}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import math
 
 import anywidget
@@ -10,12 +9,13 @@ import numpy as np
 import traitlets as t
 
 from . import arguments, bundle
+from .still import StillPicture
 
 KERNELS = ("gaussian", "boxcar", "epanechnikov", "triangular")
 CONTROLS = ("kernel", "width", "query", "leave_one_out")
 
 
-class KernelRegression(anywidget.AnyWidget):
+class KernelRegression(StillPicture, anywidget.AnyWidget):
     """Nadaraya-Watson regression, alive in a notebook and in the static page.
 
     A query is a place on the x axis, the keys are the training inputs, the values their targets.
@@ -171,13 +171,6 @@ class KernelRegression(anywidget.AnyWidget):
     def __repr__(self) -> str:
         controls = f", controls: {', '.join(self.controls)}" if self.controls else ""
         return f"KernelRegression({len(self._x)} points, {len(self._queries)} queries{controls})"
-
-    def _repr_mimebundle_(self, **kwargs):
-        bundle_ = super()._repr_mimebundle_(**kwargs)
-        data, metadata = bundle_ if isinstance(bundle_, tuple) else (bundle_, {})
-        picture, width, height = self.png()
-        data = {**data, "image/png": base64.b64encode(picture).decode("ascii")}
-        return data, {**metadata, "image/png": {"width": width, "height": height}}
 
 
 def _line(name: str, value) -> np.ndarray:

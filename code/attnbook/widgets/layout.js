@@ -5,7 +5,7 @@ export const FONT = '"Helvetica Neue", Helvetica, Arial, "Liberation Sans", sans
 export const LABEL_SIZE = 13;
 export const AXIS_SIZE = 12;
 const MAX_CELL = 52;
-const MIN_CELL = 1; // below, the map scrolls inside its own frame
+const MIN_CELL = 1;
 
 /** The longest beginning of `text` that fits `room`, with an ellipsis when it is cut. */
 export function shorten(ctx, text, room) {
@@ -22,9 +22,10 @@ export function labelStep(cell, line) {
 
 /**
  * Places the map in `width` (and, if finite, `height`) pixels: the cell size, the gutters of
- * the labels, and how the key labels stand: "flat" or "steep".
+ * the labels, and how the key labels stand: "flat" or "steep". A map that then has cells smaller
+ * than `least` scrolls inside its own frame.
  */
-export function planLayout(ctx, { width, height, queryLabels, keyLabels, ratio }) {
+export function planLayout(ctx, { width, height, queryLabels, keyLabels, ratio, least = MIN_CELL }) {
   ctx.font = `${LABEL_SIZE}px ${FONT}`;
   const widest = (labels) => Math.max(0, ...labels.map((text) => ctx.measureText(text).width));
   const snap = (length) => Math.floor(length * ratio) / ratio;
@@ -38,10 +39,10 @@ export function planLayout(ctx, { width, height, queryLabels, keyLabels, ratio }
   const lean = flat ? 0 : Math.max(0, keyWidth * 0.5 - cell * 0.5 + 8);
   cell = Math.min(MAX_CELL, (width - left - 2 - lean) / columns);
   const top = Math.ceil(AXIS_SIZE + 8 + (flat ? LABEL_SIZE + 6 : keyWidth * 0.87 + 12));
-  const across = Math.max(MIN_CELL, snap(cell));
-  const down = Math.max(MIN_CELL, snap(Math.min(across, (height - top - 2) / rows)));
+  const across = Math.max(least, snap(cell));
+  const down = Math.max(least, snap(Math.min(across, (height - top - 2) / rows)));
   // A map squeezed in height keeps its cells at most half as wide again as they are high.
-  const wide = Math.max(MIN_CELL, snap(Math.min(across, down * 1.5)));
+  const wide = Math.max(least, snap(Math.min(across, down * 1.5)));
   return {
     left, top, flat, ratio, cellWidth: wide, cellHeight: down,
     width: left + wide * keyLabels.length + lean + 2,

@@ -1,15 +1,7 @@
 // From the model's traits to the picture of one sequence and head: what is drawn and what is said.
+import { binary } from "./binary.js";
 import { goldHits, subtract } from "./measure.js";
 import { allowedCells, maskedSoftmax } from "./softmax.js";
-
-/** A binary trait arrives as a DataView (or typed array): copied, so that it is aligned. */
-function binary(model, name, Type) {
-  const raw = model.get(name);
-  if (!raw || !raw.byteLength) return null;
-  const buffer = raw.buffer ?? raw;
-  const start = raw.byteOffset ?? 0;
-  return new Type(buffer.slice(start, start + raw.byteLength));
-}
 
 /** The arrays of all sequences and heads; read again only when one of them changes. */
 export function readArrays(model) {

@@ -43,8 +43,14 @@ function whyMasked(picture, i, j) {
   return reasons.length ? reasons.join(", ") : "by the mask";
 }
 
+/** How gold marks a place: " (gold)", or, where links are sure or possible, which; else "". */
+export function goldMark(picture, at) {
+  if (picture.gold?.[at]) return picture.possible ? " (sure)" : " (gold)";
+  return picture.possible?.[at] ? " (possible)" : "";
+}
+
 function cellHead(picture, i, j) {
-  const gold = picture.gold?.[i * picture.keys + j] ? " (gold)" : "";
+  const gold = goldMark(picture, i * picture.keys + j);
   return `query “${picture.queryLabels[i]}” → key “${picture.keyLabels[j]}”${gold}: `;
 }
 
@@ -80,7 +86,7 @@ export function strongestKeys(picture, i) {
 export function strongest(picture, i, count) {
   const parts = strongestKeys(picture, i).slice(0, count).map((j) => {
     const at = i * picture.keys + j;
-    return `${picture.keyLabels[j]} ${shownText(picture, at)}${picture.gold?.[at] ? " (gold)" : ""}`;
+    return `${picture.keyLabels[j]} ${shownText(picture, at)}${goldMark(picture, at)}`;
   });
   return parts.join(", ") || (picture.signed ? "no difference" : "nothing");
 }

@@ -1,0 +1,327 @@
+"""The alignment viewer's Python side: what it takes, refuses, keeps, saves and prints."""
+
+import base64
+import gzip
+import json
+import re
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+import torch
+from attnbook_testing.alignments import AFTER, BEFORE, examples, score
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnbook import plots
+from attnbook.widgets import STUB_ESM, AlignmentExample, AlignmentViewer, bundle, stub_state
+
+
+def tiny(**changes):
+    """One small example: two target tokens, three source tokens, the last one padding."""
+    example = {
+        "source": ["the", "cat", "<pad>"],
+        "target": ["le", "chat"],
+        "weights": {"one": [[0.75, 0.25, 0.0], [0.4, 0.6, 0.0]]},
+        "sure": {(0, 0), (1, 1)},
+        "source_len": 2,
+    }
+    return example | changes
+
+
+def viewer(**options):
+    return AlignmentViewer(examples(), **options)
+
+
+@pytest.mark.parametrize("model", [BEFORE, AFTER])
+def test_weights_come_back_to_four_digits(model):
+    widget = viewer()
+    for n, example in enumerate(examples()):
+        kept = widget.weights(model, n)
+        np.testing.assert_allclose(kept, example["weights"][model], rtol=0, atol=1.01e-4)
+        assert ((kept > 0) == (example["weights"][model] > 0)).all(), "small is not zero"
+
+
+@st.composite
+def near_ties(draw):
+    """Rows whose largest weights may be equal, or closer to each other than what is kept."""
+    raw = st.sampled_from([0.0, 1e-9, 0.3, 0.3 + 1e-6, 0.3 - 1e-6, 0.5, 0.5 + 1e-7])
+    row = draw(st.lists(raw, min_size=1, max_size=6))
+    return [value / (sum(row) or 1.0) for value in row]
+
+
+@given(near_ties())
+def test_each_row_keeps_its_argmax_and_what_is_zero(row):
+    example = tiny(source=["x"] * len(row), target=["y"], weights={"m": [row]}, sure=())
+    kept = AlignmentViewer([example | {"source_len": None}]).weights()
+    assert kept[0].argmax() == np.argmax(row)
+    assert ((kept[0] > 0) == (np.array(row) > 0)).all()
+
+
+@pytest.mark.parametrize("links", ["sure", "possible"])
+@pytest.mark.parametrize("model", [BEFORE, AFTER])
+def test_hits_are_counted_up_to_the_step(links, model):
+    widget = viewer()
+    totals = []
+    for n, example in enumerate(examples()):
+        widget.example = n
+        for step in range(len(example["target"])):
+            widget.step = step
+            assert widget.hits(links, model) == score(example, model, step, links)
+        totals.append(widget.hits(links, model))
+    hits, counted = np.sum(totals, axis=0)
+    assert 0 < hits <= counted
+    assert model == AFTER or hits < counted, "a case with misses, else the test is blind"
+
+
+def test_a_row_of_zeros_hits_nothing():
+    widget = AlignmentViewer([tiny(weights={"m": [[0.0] * 3, [0.0, 1.0, 0.0]]})])
+    assert widget.hits() == (1, 2)
+
+
+def test_gold_and_allowed():
+    widget = viewer(example=1)
+    example = examples()[1]
+    assert set(zip(*np.nonzero(widget.gold("sure")), strict=True)) == example["sure"]
+    possible = set(zip(*np.nonzero(widget.gold("possible")), strict=True))
+    assert possible == example["sure"] | example["possible"]
+    assert widget.allowed().tolist() == [[True] * 8 + [False] * 2] * 6
+
+
+class Given(NamedTuple):
+    source: tuple
+    target: tuple
+    weights: dict
+    sure: frozenset = frozenset()
+    template: str = "s v o"
+
+
+def test_kinds_of_examples_agree():
+    weights = torch.tensor([[0.75, 0.25], [0.5, 0.5]], requires_grad=True)
+    before = weights.detach().clone()
+    fields = {"source": ("the", "cat"), "target": ("le", "chat"), "sure": frozenset({(1, 1)})}
+    made = [
+        AlignmentExample(**fields, weights={"m": weights}),
+        Given(**fields, weights={"m": weights.detach().bfloat16()}),
+        fields | {"weights": {"m": weights.tolist()}},
+    ]
+    states = [AlignmentViewer([one]).get_state() for one in made]
+    assert torch.equal(weights.detach(), before)
+    for state in states:
+        assert state["_examples"] == states[0]["_examples"]
+        assert bytes(state["_weights"]) == bytes(states[0]["_weights"])
+
+
+def test_examples_are_not_changed():
+    given, again = examples(), examples()
+    viewer_ = AlignmentViewer(given)
+    viewer_._examples[0]["source"].append("more")
+    for one, other in zip(given, again, strict=True):
+        assert one["source"] == other["source"] and one["sure"] == other["sure"]
+        assert all((one["weights"][m] == other["weights"][m]).all() for m in (BEFORE, AFTER))
+
+
+def test_models_have_labels_and_an_order():
+    widget = AlignmentViewer(examples(), model_labels={AFTER: "Luong", BEFORE: "Bahdanau"})
+    assert widget.model_labels == ["Luong", "Bahdanau"] and widget.model == "Luong"
+    assert (widget.weights("Luong") == viewer().weights(AFTER)).all()
+    only = AlignmentViewer(examples(), model_labels=[BEFORE])
+    assert only.model_labels == [BEFORE]
+
+
+def test_the_three_most_probable_candidates_are_kept():
+    given = [[("b", 0.2), ("a", 0.7), ("d", 0.01), ("c", 0.05)], []]
+    widget = AlignmentViewer([tiny(candidates={"one": given})])
+    (kept,) = widget._examples[0]["candidates"]
+    assert kept == [[["a", 0.7], ["b", 0.2], ["c", 0.05]], []]
+
+
+def test_the_step_follows_the_example():
+    widget = viewer()
+    assert widget.step == 14, "at the start, the end"
+    widget.example = 1
+    assert widget.step == 5, "the end stays the end"
+    widget.step = 3
+    widget.example = 0
+    assert widget.step == 3
+    widget.step = 12
+    widget.example = 1
+    assert widget.step == 5
+
+
+W = {"one": [[0.75, 0.25, 0.0], [0.4, 0.6, 0.0]]}
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "words"),
+    [
+        ([], ValueError, "examples must hold at least one example, got none"),
+        (tiny(), TypeError, "examples must be a sequence of examples, got dict"),
+        ([3], TypeError, "examples[0] must be a mapping or a NamedTuple"),
+        ([tiny(), tiny(sources=1)], ValueError, "examples[1] may hold source, target,"),
+        ([{"source": ["a"], "target": ["b"]}], ValueError, "examples[0] must hold 'weights', got"),
+        ([tiny(weights=[[1.0]])], TypeError, "examples[0].weights must map each model to"),
+        ([tiny(source="the cat .")], TypeError, "examples[0].source must be a sequence of tokens"),
+        ([tiny(target=[])], ValueError, "examples[0].target must hold at least one token"),
+        ([tiny(target=["le", 3])], TypeError, "examples[0].target must hold strings, got 3"),
+        ([tiny(source_len=2.0)], TypeError, "examples[0].source_len must be an int, got float"),
+        ([tiny(source_len=True)], TypeError, "examples[0].source_len must be an int, got bool"),
+        ([tiny(source_len=4)], ValueError, "examples[0].source_len must be 0 to 3"),
+        ([tiny(sure={(0, 2)})], ValueError, "examples[0].sure must hold (target index, source"),
+        ([tiny(possible={(2, 0)})], ValueError, "below (2, 2), the target tokens and the valid"),
+        ([tiny(possible={(-1, 0)})], ValueError, "examples[0].possible must hold"),
+        ([tiny(sure=[(0, 1, 2)])], TypeError, "examples[0].sure must hold pairs of ints"),
+        ([tiny(sure=[(0.5, 1)])], TypeError, "examples[0].sure must hold pairs of ints"),
+        ([tiny(weights={"one": np.zeros((3, 2))})], ValueError, "must be (2, 3), target by source"),
+        ([tiny(weights={"one": np.zeros(3)})], ValueError, "weights['one'] must be 2-D"),
+        ([tiny(weights={"one": [["a"] * 3] * 2})], TypeError, "must be real numbers, got <U1"),
+        ([tiny(weights={"one": [[2.0, -1.0, 0.0]] * 2})], ValueError, "scores are not weights"),
+        ([tiny(weights={"one": [[np.nan, 0.0, 0.0]] * 2})], ValueError, "must be finite and at"),
+        ([tiny(weights={"one": [[1.0, 0, 0], [0.5, 0, 0]]})], ValueError, "row 1 sums to 0.5"),
+        (
+            [tiny(source_len=1, sure=())],
+            ValueError,
+            "must be 0 past source_len = 1, got 0.25 at (q, k) =",
+        ),
+        ([tiny(), tiny(weights={"two": W["one"]})], ValueError, "examples[1].weights must hold"),
+        ([tiny(candidates=[["a", 1]])], TypeError, "candidates must map each model to its steps"),
+        ([tiny(candidates={"x": []})], ValueError, "examples[0].candidates may hold one; got 'x'"),
+        ([tiny(candidates={"one": [[]]})], ValueError, "candidates['one'] must hold 2 steps"),
+        ([tiny(candidates={"one": [[], ["ab", 3]]})], TypeError, "[1] must hold pairs (token, pr"),
+        ([tiny(candidates={"one": [[("a", 2)], []]})], ValueError, "probabilities of 0 to 1, got"),
+        ([tiny(classes=["noun"])], ValueError, "examples[0].classes must hold 2 classes"),
+    ],
+)
+def test_bad_examples_are_named(given, error, words):
+    with pytest.raises(error, match=re.escape(words)):
+        AlignmentViewer(given)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"model_labels": []}, ValueError, "model_labels must be one or more, each once"),
+        ({"model_labels": [BEFORE, BEFORE]}, ValueError, "model_labels must be one or more, each"),
+        ({"model_labels": {BEFORE: "a", AFTER: "a"}}, ValueError, "model_labels must be one or"),
+        ({"model_labels": [3]}, TypeError, "model_labels must be words, got 3"),
+        ({"model_labels": "other"}, ValueError, "examples[0].weights must hold 'other'"),
+        ({"example": 4}, ValueError, "example must be 0 to 3 for 4 examples, got 4"),
+        ({"step": 15}, ValueError, "step must be 0 to 14 for 15 target tokens, got 15"),
+        ({"model": "other"}, ValueError, "model must be one of query before the step, query a"),
+        ({"view": "table"}, ValueError, "view must be one of map, lines; got 'table'"),
+        ({"controls": ("speed",)}, ValueError, "controls must be any of example, model, view, s"),
+        ({"vmax": 0}, ValueError, "vmax must be positive"),
+    ],
+)
+def test_bad_options_are_named(options, error, words):
+    with pytest.raises(error, match=re.escape(words)):
+        viewer(**options)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("example", 9), ("step", -1), ("model", "x"), ("view", "x"), ("vmax", 0.0)]
+)
+def test_bad_settings_are_refused_later_too(name, value):
+    widget = viewer()
+    before = getattr(widget, name)
+    with pytest.raises(ValueError, match=name):
+        setattr(widget, name, value)
+    assert getattr(widget, name) == before
+
+
+def test_questions_that_do_not_fit_are_refused():
+    widget = viewer()
+    with pytest.raises(ValueError, match="links must be one of sure, possible; got 'all'"):
+        widget.hits("all")
+    with pytest.raises(ValueError, match="model must be one of"):
+        widget.weights("x")
+    with pytest.raises(ValueError, match="example must be 0 to 3"):
+        widget.weights(BEFORE, 4)
+
+
+def test_repr_is_fixed():
+    wanted = "AlignmentViewer(4 examples, models: query before the step, query after the step)"
+    assert repr(viewer()) == repr(viewer(step=2)) == wanted
+    assert repr(AlignmentViewer([tiny()])) == "AlignmentViewer(1 example, models: one)"
+    assert AlignmentViewer([tiny()])._anywidget_id == "attnbook.widgets.AlignmentViewer"
+
+
+def test_the_bundle_carries_view_text_and_picture():
+    widget = viewer(example=1)
+    data, metadata = widget._repr_mimebundle_()
+    assert set(data) == {"application/vnd.jupyter.widget-view+json", "text/plain", "image/png"}
+    picture = base64.b64decode(data["image/png"])
+    assert picture.startswith(b"\x89PNG") and len(picture) < 40_000
+    width, height = np.frombuffer(picture[16:24], ">u4") / 1.5
+    assert metadata["image/png"] == {"width": round(width), "height": round(height)}
+    assert width <= 96 * plots.WIDTH
+    assert data["image/png"] == widget._repr_mimebundle_()[0]["image/png"]
+    assert "4 sentence pairs" in widget.alt and AFTER in widget.alt
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("example", 2), ("model", AFTER), ("side_by_side", True), ("step", 3), ("title", "A"),
+     ("vmax", 0.5)],
+)  # fmt: skip
+def test_the_static_picture_shows_the_setting(name, value):
+    widget = viewer(example=1)
+    before = widget.png()[0]
+    setattr(widget, name, value)
+    assert widget.png()[0] != before
+
+
+@pytest.mark.parametrize("field", ["sure", "possible", "source_len"])
+def test_the_static_picture_shows_links_and_padding(field):
+    plain = tiny(sure=(), source_len=3)
+    other = {"sure": {(0, 1)}, "possible": {(0, 1)}, "source_len": 2}[field]
+    pictures = [AlignmentViewer([e]).png()[0] for e in (plain, plain | {field: other})]
+    assert pictures[0] != pictures[1]
+
+
+def saved(widget) -> dict:
+    return AlignmentViewer.get_manager_state(widgets=[widget])
+
+
+def test_stub_state_drops_the_code_and_nothing_else():
+    widget = viewer()
+    state = saved(widget)["state"][widget.model_id]["state"]
+    stubbed = stub_state({"one": {"state": state}})["one"]["state"]
+    assert len(state["_esm"]) > 10_000 and stubbed["_esm"] == STUB_ESM
+    assert {k for k in state if state[k] != stubbed[k]} == {"_esm", "_css"}
+
+
+def test_the_saved_state_is_small():
+    """Six sentence pairs of 20 tokens by two models, nothing repeated: under 40 kB by gzip."""
+    rng = np.random.default_rng(0)
+    word = lambda: "".join(rng.choice(list("abcdefghijklmnopqrst"), 6))  # noqa: E731
+
+    def pair():
+        weights = rng.dirichlet(np.full(20, 0.3), size=(2, 20))
+        steps = [[[(word(), p) for p in rng.dirichlet([1, 1, 1])] for _ in range(20)] for _ in "ab"]
+        return AlignmentExample(
+            source=[word() for _ in range(20)],
+            target=[word() for _ in range(20)],
+            weights=dict(zip((BEFORE, AFTER), weights, strict=True)),
+            sure={(i, i) for i in range(20)},
+            possible={(i, int(j)) for i, j in enumerate(rng.integers(0, 20, 20))},
+            candidates=dict(zip((BEFORE, AFTER), steps, strict=True)),
+        )
+
+    state = stub_state(saved(AlignmentViewer([pair() for _ in range(6)])))
+    assert len(gzip.compress(json.dumps(state).encode())) < 25_000
+
+
+def test_its_colours_are_those_of_the_heat_map():
+    css = bundle.sources("attnbook.widgets.AlignmentViewer")["css"]
+    assert tuple(re.search(r"--ah-ramp: ([^;]*);", css)[1].split()) == plots.RAMP
+    from attnbook.widgets import alignment_picture
+
+    assert re.search(r"--ah-ring: ([^;]*);", css)[1] == alignment_picture.MARK
+
+
+def test_it_is_a_name_of_the_package():
+    import attnbook
+
+    assert attnbook.AlignmentViewer is AlignmentViewer
+    assert attnbook.AlignmentExample is AlignmentExample
