@@ -31,8 +31,8 @@ test: install  ## run every test: package, notebooks (nbval), built site in a br
 notebooks: install  ## run the notebooks in place, then check them (NB=book/03_scoring.ipynb)
 	@$(PY) code/tools/notebooks.py $(ARGS) $(NB)
 
-train: install  ## run the experiments over many seeds and store the tables (EXP=name)
-	@$(ONE_THREAD) $(PY) code/tools/train.py $(EXP)
+train: install  ## run the experiments over many seeds and store tables and weights (EXP=name)
+	@$(ONE_THREAD) $(PY) code/tools/train.py $(ARGS) $(EXP)
 
 check: install  ## check the committed notebooks without running them (NB=...)
 	@$(PY) code/tools/notebooks.py --check $(NB)

@@ -1,6 +1,6 @@
 """Run the experiments over many seeds and store their tables and weights in the package.
 
-    python code/tools/train.py [NAME ...]
+    python code/tools/train.py [NAME ...] [--jobs N]
 
 An experiment is a module of `attnbook.experiments` with
 
@@ -16,6 +16,9 @@ import inspect
 import json
 import pkgutil
 import sys
+from concurrent.futures import ProcessPoolExecutor
+from itertools import repeat
+from multiprocessing import get_context
 
 import torch
 from tqdm import tqdm
@@ -40,9 +43,8 @@ def rounded(value):
     return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
 
 
-def train(name: str) -> dict:
-    """The record of one experiment: its rows and what made them."""
-    experiment = importlib.import_module(f"attnbook.experiments.{name}")
+def header(experiment, name: str) -> dict:
+    """What makes the rows of an experiment."""
     record = {
         "command": f"make train EXP={name}",
         "code": fingerprint(experiment.SOURCES),
@@ -51,16 +53,36 @@ def train(name: str) -> dict:
     }
     if hasattr(experiment, "corpus"):
         record["corpus"] = experiment.corpus()
-    keeps = len(inspect.signature(experiment.run).parameters) > 1
-    weights, rows = {}, []
+    return record
+
+
+def one(name: str, seed: int, note: dict[str, str]) -> tuple[list[dict], dict[str, str]]:
+    """Rows of one seed, and the hashes of the weights that it stored."""
+    torch.set_num_threads(1)  # in a process of its own this has to be said again
+    experiment = importlib.import_module(f"attnbook.experiments.{name}")
+    weights = {}
 
     def keep(model_name: str, model: torch.nn.Module) -> None:
-        note = {key: record[key] for key in ("command", "corpus", "torch") if key in record}
         weights[model_name] = save_weights(model_name, model.state_dict(), note=note)
 
-    for seed in tqdm(experiment.SEEDS, desc=name, file=sys.stderr):
-        result = experiment.run(seed, keep) if keeps else experiment.run(seed)
-        rows += result if isinstance(result, list) else [result]
+    keeps = len(inspect.signature(experiment.run).parameters) > 1
+    rows = experiment.run(seed, keep) if keeps else experiment.run(seed)
+    return (rows if isinstance(rows, list) else [rows]), weights
+
+
+def train(name: str, jobs: int) -> dict:
+    """The record of one experiment: its rows and what made them."""
+    experiment = importlib.import_module(f"attnbook.experiments.{name}")
+    record = header(experiment, name)
+    note = {key: record[key] for key in ("command", "corpus", "torch") if key in record}
+    rows, weights = [], {}
+    bar = tqdm(total=len(experiment.SEEDS), desc=name, file=sys.stderr)
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as workers:
+        for more, kept in workers.map(one, repeat(name), experiment.SEEDS, repeat(note)):
+            rows += more
+            weights |= kept
+            bar.update()
+    bar.close()
     if weights:
         record["weights"] = weights
     return {**record, "rows": rounded(rows)}
@@ -69,10 +91,12 @@ def train(name: str) -> dict:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", choices=[*names(), []], help="all, if none is named")
+    parser.add_argument("--jobs", type=int, default=1, help="seeds at a time")
+    given = parser.parse_args()
     torch.set_num_threads(1)
-    for name in parser.parse_args().names or names():
+    for name in given.names or names():
         path = FOLDER / f"{name}.json"
-        path.write_text(json.dumps(train(name), indent=1) + "\n", encoding="utf-8")
+        path.write_text(json.dumps(train(name, given.jobs), indent=1) + "\n", encoding="utf-8")
         print(f"stored {path.relative_to(FOLDER.parent)}")
     return 0
 
