@@ -6,16 +6,53 @@ ROWS = "e.sum(dim=1, keepdim=True)"
 FILL = "scores.masked_fill(~mask, -torch.inf)"
 
 MUTANTS = {
-    "no half": (("-difference.square().sum(dim=2) / 2", "-difference.square().sum(dim=2)"), set()),
-    "wrong sign": (("-difference.square()", "difference.square()"), set()),
-    "softmax over queries": ((CUE, CUE.replace("dim=1", "dim=0")), set()),
-    "temperature multiplies": ((CUE, CUE.replace("/", "*")), set()),
-    "temperature after softmax": ((CUE, "return scores.softmax(dim=1) / temperature"), set()),
-    "only cold temperatures": ((CUE, CUE.replace("temperature", "min(temperature, 1.0)")), set()),
-    "only warm temperatures": ((CUE, CUE.replace("temperature", "max(temperature, 1.0)")), set()),
+    "no half": (
+        ("-difference.square().sum(dim=2) / 2", "-difference.square().sum(dim=2)"),
+        {"test_q1_one_dimension", "test_q1_temperature[0.25]", "test_q1_temperature[4.0]"},
+    ),
+    "wrong sign": (
+        ("-difference.square()", "difference.square()"),
+        {
+            "test_q1_nearest",
+            "test_q1_one_dimension",
+            "test_q1_temperature[0.25]",
+            "test_q1_temperature[4.0]",
+        },
+    ),
+    "softmax over queries": (
+        (CUE, CUE.replace("dim=1", "dim=0")),
+        {
+            "test_q1_far_query",
+            "test_q1_one_dimension",
+            "test_q1_sums",
+            "test_q1_temperature[0.25]",
+            "test_q1_temperature[4.0]",
+        },
+    ),
+    "temperature multiplies": (
+        (CUE, CUE.replace("/", "*")),
+        {"test_q1_nearest", "test_q1_temperature[0.25]", "test_q1_temperature[4.0]"},
+    ),
+    "temperature after softmax": (
+        (CUE, "return scores.softmax(dim=1) / temperature"),
+        {
+            "test_q1_nearest",
+            "test_q1_sums",
+            "test_q1_temperature[0.25]",
+            "test_q1_temperature[4.0]",
+        },
+    ),
+    "only cold temperatures": (
+        (CUE, CUE.replace("temperature", "min(temperature, 1.0)")),
+        {"test_q1_temperature[4.0]"},
+    ),
+    "only warm temperatures": (
+        (CUE, CUE.replace("temperature", "max(temperature, 1.0)")),
+        {"test_q1_nearest", "test_q1_temperature[0.25]"},
+    ),
     "no maximum subtracted": (
         (CUE, "e = (scores / temperature).exp()\n    return e / e.sum(dim=1, keepdim=True)"),
-        set(),
+        {"test_q1_far_query"},
     ),
     "in place": (
         (
@@ -24,15 +61,44 @@ MUTANTS = {
             CUE,
             CUE.replace(" / temperature", ""),
         ),
-        set(),
+        {"test_q1_arguments"},
     ),
-    "length of the key": (("(keys - others).norm(dim=1)", "keys.norm(dim=1)"), set()),
-    "mean of all": (("(keys.sum(dim=0) - keys) / (n - 1)", "keys.mean(dim=0)"), set()),
-    "distance squared": (("others).norm(dim=1).", "others).square().sum(dim=1)."), set()),
-    "saliency not normalised": ((".norm(dim=1).softmax(dim=0)", ".norm(dim=1)"), set()),
-    "bug left in": ((ROWS, ROWS.replace("dim=1", "dim=0")), set()),
-    "inverted mask": ((FILL, FILL.replace("~", "")), set()),
-    "mask ignored": ((FILL, "scores"), set()),
+    "length of the key": (
+        ("(keys - others).norm(dim=1)", "keys.norm(dim=1)"),
+        {"test_q2_others", "test_q2_shift"},
+    ),
+    "mean of all": (("(keys.sum(dim=0) - keys) / (n - 1)", "keys.mean(dim=0)"), {"test_q2_others"}),
+    "distance squared": (
+        ("others).norm(dim=1).", "others).square().sum(dim=1)."),
+        {"test_q2_others", "test_q2_units"},
+    ),
+    "saliency not normalised": (
+        (".norm(dim=1).softmax(dim=0)", ".norm(dim=1)"),
+        {"test_q2_others", "test_q2_sums", "test_q2_units"},
+    ),
+    "bug left in": (
+        (ROWS, ROWS.replace("dim=1", "dim=0")),
+        {"test_q3_mask", "test_q3_masked_is_zero", "test_q3_output", "test_q3_sums"},
+    ),
+    "inverted mask": (
+        (FILL, FILL.replace("~", "")),
+        {
+            "test_q3_far_and_masked",
+            "test_q3_full_mask",
+            "test_q3_mask",
+            "test_q3_masked_is_zero",
+            "test_q3_nothing_to_attend_to",
+        },
+    ),
+    "mask ignored": (
+        (FILL, "scores"),
+        {
+            "test_q3_far_and_masked",
+            "test_q3_mask",
+            "test_q3_masked_is_zero",
+            "test_q3_nothing_to_attend_to",
+        },
+    ),
     "mask after softmax": (
         (
             *(FILL, "scores"),
@@ -41,37 +107,49 @@ MUTANTS = {
                 "weights = weights * (1 if mask is None else mask)\n    return weights @ values, weights",
             ),
         ),
-        set(),
+        {"test_q3_far_and_masked", "test_q3_mask", "test_q3_masked_is_zero"},
     ),
-    "minus a million": ((FILL, FILL.replace("-torch.inf", "-1e6")), set()),
-    "NaN on empty rows": ((".clamp(min=1e-30)", ""), set()),
+    "minus a million": (
+        (FILL, FILL.replace("-torch.inf", "-1e6")),
+        {"test_q3_far_and_masked", "test_q3_nothing_to_attend_to"},
+    ),
+    "NaN on empty rows": ((".clamp(min=1e-30)", ""), {"test_q3_nothing_to_attend_to"}),
     "output of other weights": (
         ("return weights @ values, weights", "return e @ values, weights"),
-        set(),
+        {"test_q3_mask", "test_q3_output"},
     ),
     "miss kept in the sum": (
         (
             MISS,
             MISS.replace("weights[:, 1:]", "weights[:, 1:] / weights[:, 1:].sum(1, keepdim=True)"),
         ),
-        set(),
+        {"test_q4_far", "test_q4_gradient", "test_q4_output"},
     ),
     "threshold as a weight": (
         (
             "torch.full_like(scores[:, :1], threshold)",
             "torch.full_like(scores[:, :1], threshold).exp()",
         ),
-        set(),
+        {"test_q4_gradient", "test_q4_miss[-2.0]", "test_q4_miss[0.5]", "test_q4_output"},
     ),
-    "miss for all": ((MISS, MISS.replace("weights[:, 0]", "weights[:, :1]")), set()),
-    "one minus miss": ((MISS, MISS.replace("weights[:, 0]", "1 - weights[:, 0]")), set()),
-    "detached": ((MISS, MISS.replace("weights[:, 1:]", "weights[:, 1:].detach()")), set()),
+    "miss for all": (
+        (MISS, MISS.replace("weights[:, 0]", "weights[:, :1]")),
+        {"test_q4_far", "test_q4_miss[-2.0]", "test_q4_miss[0.5]", "test_q4_shapes"},
+    ),
+    "one minus miss": (
+        (MISS, MISS.replace("weights[:, 0]", "1 - weights[:, 0]")),
+        {"test_q4_far", "test_q4_miss[-2.0]", "test_q4_miss[0.5]"},
+    ),
+    "detached": (
+        (MISS, MISS.replace("weights[:, 1:]", "weights[:, 1:].detach()")),
+        {"test_q4_gradient"},
+    ),
     "miss without maximum": (
         (
             "torch.cat((extra, scores), dim=1).softmax(dim=1)",
             "torch.cat((extra, scores), dim=1).exp()\n    weights = weights / weights.sum(1, keepdim=True)",
         ),
-        set(),
+        {"test_q4_far"},
     ),
 }
 
