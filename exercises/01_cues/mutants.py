@@ -1,4 +1,4 @@
-"""Typical wrong answers, each an edit of the solution with the tests that must fail: exactly these."""
+"""Typical wrong answers: edits of the solution, each with exactly the tests that must fail."""
 
 CUE = "return (scores / temperature).softmax(dim=1)"
 MISS = "return weights[:, 1:] @ values, weights[:, 0]"

@@ -3,8 +3,9 @@
 import math
 
 import torch
-from coursegrade.marks import cases, points
 from torch.testing import assert_close
+
+from coursegrade.marks import cases, points
 
 
 def normal(rng, *shape):
@@ -45,7 +46,7 @@ def test_q1_far_query(student, rng):
 def test_q1_arguments(student, rng):
     """The arguments are not changed."""
     q, k = normal(rng, 3, 2), normal(rng, 3, 2)
-    student.cue_weights(q.clone(), k.clone(), 2.0)
+    assert student.cue_weights(q.clone(), k.clone(), 2.0).shape == (3, 3)
     assert torch.equal(student.last_args[0], q) and torch.equal(student.last_args[1], k)
 
 

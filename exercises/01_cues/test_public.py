@@ -1,6 +1,7 @@
 """Self-checks: they travel in the students' notebook. Messages say what is probably wrong."""
 
 import torch
+
 from coursegrade.marks import points
 
 

@@ -1,4 +1,4 @@
-"""Typical wrong answers, each an edit of the solution with the tests that must fail: exactly these."""
+"""Typical wrong answers: edits of the solution, each with exactly the tests that must fail."""
 
 FIT = "weights = (-((distance * w) ** 2) / 2).softmax(dim=1)"
 NEAR = "near = (queries.unsqueeze(1) - keys.unsqueeze(0)).abs() <= width"

@@ -1,4 +1,4 @@
-"""Typical wrong answers, each an edit of the solution with the tests that must fail: exactly these."""
+"""Typical wrong answers: edits of the solution, each with exactly the tests that must fail."""
 
 FILL = "scores = scores.masked_fill(~valid, -torch.inf)"
 TOP = "top.nan_to_num(neginf=0.0)"
@@ -51,6 +51,7 @@ MUTANTS = {
         {
             "test_q1_empty",
             "test_q1_half_precision",
+            "test_q1_high_scores",
             "test_q1_low_scores",
             "test_q1_padding",
             "test_q1_values",
@@ -61,6 +62,7 @@ MUTANTS = {
         (FILL, "", NORMALISE, NORMALISE + " * valid"),
         {
             "test_q1_half_precision",
+            "test_q1_high_scores",
             "test_q1_low_scores",
             "test_q1_padding",
             "test_q1_values",
@@ -142,6 +144,7 @@ MUTANTS = {
             "test_q3_mask",
             "test_q3_scale[4]",
             "test_q3_scale[64]",
+            "test_q3_values_arguments",
             "test_q3_weights",
         },
     ),

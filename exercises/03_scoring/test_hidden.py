@@ -3,9 +3,10 @@
 import math
 
 import torch
-from coursegrade.marks import cases, points
 from torch.nn import functional as F
 from torch.testing import assert_close
+
+from coursegrade.marks import cases, points
 
 FORBIDDEN = {"q3": ["F.scaled_dot_product_attention", "nn.MultiheadAttention"]}
 
@@ -52,6 +53,7 @@ def test_q1_low_scores(student, rng):
 def test_q1_high_scores(student, rng):
     """Very high scores do not overflow."""
     scores = 300 * normal(rng, 1, 3, 4) + 1000
+    scores[..., 3] = 4000  # padding, and the highest of all
     got = student.masked_softmax(scores, torch.tensor([3]))
     assert_close(got, slow_softmax(scores, torch.tensor([3])), atol=1e-5, rtol=1e-4)
 
@@ -69,7 +71,7 @@ def test_q1_half_precision(student, rng):
 def test_q1_arguments(student, rng):
     """The scores that came in are not changed."""
     scores = normal(rng, 2, 2, 3)
-    student.masked_softmax(scores.clone(), torch.tensor([1, 2]))
+    assert student.masked_softmax(scores.clone(), torch.tensor([1, 2])).shape == (2, 2, 3)
     assert torch.equal(student.last_args[0], scores)
 
 
@@ -155,7 +157,8 @@ def test_q3_bad_padding(student, rng):
 def test_q3_values_arguments(student, rng):
     """The arguments are not changed."""
     q, k, v = normal(rng, 1, 2, 4), normal(rng, 1, 3, 4), normal(rng, 1, 3, 2)
-    student.attention(q.clone(), k.clone(), v.clone(), torch.tensor([2]))
+    output, _ = student.attention(q.clone(), k.clone(), v.clone(), torch.tensor([2]))
+    assert output.shape == v[:, :2].shape
     for before, after in zip((q, k, v), student.last_args, strict=False):
         assert torch.equal(before, after)
 

@@ -6,7 +6,6 @@ import hashlib
 import importlib.metadata
 import json
 import os
-import re
 import secrets
 import sys
 from contextlib import contextmanager

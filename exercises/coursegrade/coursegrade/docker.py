@@ -23,7 +23,7 @@ def _name() -> str:
 
 
 def command(limits: Limits, seccomp_fd: int | None = None, program: list[str] | None = None):
-    """The command line of one box. The engine's own seccomp filter stays on; `seccomp_fd` is unused."""
+    """The command line of one box. `seccomp_fd` is unused: the engine has its own filter."""
     mounts = []
     for name in ("driver.py", "wire.py"):
         mounts += ["--mount", f"type=bind,src={HERE / name},dst=/grader/{name},readonly"]

@@ -1,4 +1,4 @@
-"""Mark one hand-in: from bytes to a record that JSON can hold. Runs in a worker, here or elsewhere."""
+"""Mark one hand-in: from bytes to a record that JSON can hold. Runs in any worker."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ def points(n: int, question: str):
 
 
 def cases(**named):
-    """Run a test once for each value of the one argument named, for instance ``cases(d=[4, 64])``."""
+    """Run a test once for each value of the one argument named: ``cases(d=[4, 64])``."""
     [(name, values)] = named.items()
 
     def mark(test):

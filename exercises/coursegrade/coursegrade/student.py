@@ -1,4 +1,4 @@
-"""The tests' side of a box: a `student` whose attributes are the student's functions, run elsewhere."""
+"""The tests' side of a box: a `student` whose functions run elsewhere."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Call:
 
 
 class Object:
-    """Something that is not data, a module for instance: it stays in the box and is called there."""
+    """What is not data, a module for instance: it stays in the box and is called there."""
 
     def __init__(self, student, number: int):
         self._student, self._number = student, number

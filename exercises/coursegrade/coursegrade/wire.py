@@ -24,7 +24,7 @@ DTYPES = {
 
 
 def encode(value, other=None, depth=0):
-    """Turn data into JSON's types; `other(value)` names what is not data, and without it: TypeError."""
+    """Turn data into JSON's types; `other(value)` gives what is not data a number, or TypeError."""
     if depth > MAX_DEPTH:
         raise TypeError("too deeply nested")
     kind = type(value)
