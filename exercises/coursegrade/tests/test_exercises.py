@@ -27,7 +27,7 @@ def test_the_solution_gets_full_marks(exercise, salt):
 def test_notebooks_run_clean(exercise, solution):
     """The solution says only ok; the released one fails every self-check, without a traceback."""
     book = nbformat.reads(release.build(exercise, solution=solution), as_version=4)
-    NotebookClient(book, timeout=300, kernel_name="python3").execute()
+    NotebookClient(book, timeout=300, startup_timeout=300, kernel_name="python3").execute()
     said = "".join(
         output.text for cell in book.cells for output in cell.get("outputs", []) if output.text
     ).splitlines()
