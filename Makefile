@@ -1,15 +1,22 @@
 # `make help` lists the targets. PYTHON=... chooses the interpreter, VENV=... the environment's folder.
 .DEFAULT_GOAL := help
-.PHONY: help install book serve test notebooks train check bench lint format clean
+.PHONY: help install book serve test notebooks train check release grade bench lint format clean
 
 VENV ?= .venv
 PYTHON ?=
 PORT ?= 8000
 NB ?=
 EXP ?=
+EX ?=
+SUBMISSIONS ?=
+OUT ?=
+SALT ?=
+JOBS ?=
+SCHEDULER ?=
 ARGS ?=
 PY = $(VENV)/bin/python
 SITE = _build/html
+GRADER = $(ONE_THREAD) $(PY) -m coursegrade
 ONE_THREAD = OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 help:  ## list the targets
@@ -36,6 +43,16 @@ train: install  ## run the experiments over many seeds and store tables and weig
 
 check: install  ## check the committed notebooks without running them (NB=...)
 	@$(PY) code/tools/notebooks.py --check $(NB)
+
+release: install  ## write students' notebook and solution (EX=exercises/01_cues OUT=...)
+	@test -n "$(EX)" || { echo "Which exercise? make release EX=exercises/01_cues" >&2; exit 2; }
+	@$(GRADER) release "$(EX)" "$(or $(OUT),_build/release)"
+
+grade: install  ## grade a folder of hand-ins (EX=... SUBMISSIONS=... OUT=... JOBS= SALT=)
+	@test -n "$(EX)" && test -n "$(SUBMISSIONS)" && test -n "$(OUT)" || \
+	{ echo "make grade EX=exercises/01_cues SUBMISSIONS=folder OUT=folder" >&2; exit 2; }
+	@$(GRADER) grade "$(EX)" "$(SUBMISSIONS)" "$(OUT)" $(if $(JOBS),-j $(JOBS)) \
+	$(if $(SALT),--salt "$(SALT)") $(if $(SCHEDULER),--scheduler "$(SCHEDULER)") $(ARGS)
 
 bench: install  ## measure against torch and d2l, show it in the appendix; time the widgets
 	@$(ONE_THREAD) $(PY) code/benchmarks/bench.py; missed=$$?; \

@@ -17,7 +17,8 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = (ROOT / "requirements.txt", ROOT / "code" / "pyproject.toml")
+DISTRIBUTIONS = ("code", "exercises/coursegrade")
+SOURCES = (ROOT / "requirements.txt", *(ROOT / name / "pyproject.toml" for name in DISTRIBUTIONS))
 PIP_LINE = re.compile(r"\s*(Collecting|Downloading|Building wheel|Installing collected)\b")
 LARGE = re.compile(r"Downloading (\S+) \((\d+(?:\.\d+)?) ([MG]B)\)")
 
@@ -88,7 +89,8 @@ def main() -> None:
     log = folder / "install.log"
     print("Installing the book's packages: some minutes, once", flush=True)
     pip(python, log, "install", "-r", "requirements.txt")
-    pip(python, log, "install", "--no-deps", "-e", "code")
+    for name in DISTRIBUTIONS:
+        pip(python, log, "install", "--no-deps", "-e", f"./{name}")
     stamp.write_text(digest())
     print(f"Installed in {time.monotonic() - start:.0f} s", flush=True)
 

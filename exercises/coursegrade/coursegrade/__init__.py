@@ -1,0 +1,6 @@
+"""Release, grade and return notebook exercises: the code in a box, the tests outside it.
+
+Rooms, in the order in which they may import: `limits`, `wire`, `seccomp`, `bubblewrap`, `docker`,
+`box`, `student`, `marks`, `marking`, `notebook`, `exercise`, `release`, `handins`, `marker`,
+`reports`, `batch`. `driver` runs inside the box and knows only `wire`.
+"""

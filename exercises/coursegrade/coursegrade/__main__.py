@@ -1,0 +1,66 @@
+"""The commands: ``python -m coursegrade release|grade``; `make` calls them."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+
+def _release(options) -> None:
+    from .exercise import Exercise
+    from .release import write
+
+    for path in write(Exercise(options.exercise), options.out):
+        print(path)
+
+
+def _grade(options) -> None:
+    from . import batch
+    from .exercise import Exercise
+
+    records = batch.grade(
+        Exercise(options.exercise),
+        options.submissions,
+        options.out,
+        salt=options.salt,
+        jobs=options.jobs,
+        scheduler=options.scheduler,
+        quiet=options.quiet,
+    )
+    print(f"{len(records)} hand-ins: {batch.summary(records)}")
+    print(f"{options.out / 'gradebook.csv'}, written.csv, results.json and feedback/ beside it")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("coursegrade", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    release = commands.add_parser("release", help="write the students' notebook and the solution")
+    release.add_argument("exercise", type=Path)
+    release.add_argument("out", type=Path)
+    release.set_defaults(run=_release)
+    grade = commands.add_parser("grade", help="grade a folder of hand-ins")
+    for name in ("exercise", "submissions", "out"):
+        grade.add_argument(name, type=Path)
+    grade.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1)
+    grade.add_argument("--salt", help="decides the tests' numbers; default: the last run's")
+    grade.add_argument("--scheduler", default="", help="a Dask scheduler, tcp://…")
+    grade.add_argument("--quiet", action="store_true", help="no progress bar")
+    grade.set_defaults(run=_grade)
+    return parser
+
+
+def main(argv=None) -> int:
+    """Run a command; what the user can mend is said in a line, not in a traceback."""
+    options = _parser().parse_args(argv)
+    try:
+        options.run(options)
+    except (ValueError, RuntimeError, OSError) as problem:
+        print(problem, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,174 @@
+"""Grade a class: in parallel, resumable, nothing twice and nothing stale."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import json
+import os
+import secrets
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+
+import joblib
+from tqdm import tqdm
+
+from . import handins, marker, notebook, reports
+from .backends import backend
+from .exercise import Exercise
+from .limits import Limits
+
+HERE = Path(__file__).resolve().parent
+
+
+class NoBox(RuntimeError):
+    """There is no box on this machine, so no student's code is run."""
+
+
+def grader_version() -> str:
+    """A hash of the grader itself, the interpreter and torch: a new one marks anew."""
+    parts = [path.read_bytes() for path in sorted(HERE.glob("*.py"))]
+    parts += [sys.version.encode(), importlib.metadata.version("torch").encode()]
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()
+
+
+def key(task: marker.Task, version: str) -> str:
+    """What a result depends on: hand-in, tests, grader, salt and limits."""
+    parts = [task.student, task.raw.hex() if task.raw else None, task.problem, task.late]
+    parts += [task.tests, task.forbidden, task.salt, task.limits, version]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def tasks(exercise: Exercise, submissions, salt: str, limits: Limits) -> list[marker.Task]:
+    """One task a student, with the hand-in's bytes in it."""
+    rest = (exercise.tests, exercise.forbidden(), salt, limits)
+    return [
+        marker.Task(found.student, *_content(found), found.late, *rest)
+        for found in handins.find(submissions)
+    ]
+
+
+def _content(found: handins.HandIn) -> tuple[bytes | None, str]:
+    if len(found.files) != 1:
+        return None, f"{len(found.files)} notebooks are handed in, one is needed"
+    try:
+        return notebook.read_bytes(found.files[0]), ""
+    except notebook.Unreadable as problem:
+        return None, str(problem)
+
+
+def _old_salt(out: Path) -> str | None:
+    try:
+        return json.loads((out / "results.json").read_text(encoding="utf-8"))["salt"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+@contextmanager
+def _where(scheduler: str):
+    """Workers of this machine, or of a Dask cluster that runs already."""
+    if not scheduler:
+        yield
+        return
+    from distributed import Client
+
+    with Client(scheduler) as client, joblib.parallel_config("dask", client=client):
+        yield
+
+
+def _store(record: dict, path: Path) -> None:
+    """Keep a result for the next run; a fault is tried again then."""
+    if record["status"] == marker.FAULT:
+        return
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    part.write_text(json.dumps(record), encoding="utf-8")
+    os.replace(part, path)
+
+
+def grade(
+    exercise: Exercise,
+    submissions,
+    out,
+    *,
+    salt: str | None = None,
+    jobs: int = 1,
+    scheduler: str = "",
+    limits: Limits = Limits(),  # noqa: B008 (a tuple)
+    quiet: bool = False,
+) -> list[dict]:
+    """Grade a folder of hand-ins and write the reports.
+
+    Args:
+        salt: decides the tests' numbers; by default that of the last run into `out`, else new.
+        scheduler: address of a Dask scheduler; its workers need this distribution and a box.
+
+    Raises:
+        NoBox: there is no box here. Nothing has run then.
+    """
+    why = None if scheduler else backend().why_not()
+    if why:
+        raise NoBox(f"There is no box here, so no student's code is run.\n  {why}")
+    out = Path(out)
+    store = out / ".results"
+    store.mkdir(parents=True, exist_ok=True)
+    salt = salt or _old_salt(out) or secrets.token_hex(8)
+    todo, version = tasks(exercise, submissions, salt, limits), grader_version()
+    paths = [store / f"{key(task, version)}.json" for task in todo]
+    records = [_stored(path) for path in paths]
+    places = [i for i, record in enumerate(records) if record is None]
+    running = _run([todo[i] for i in places], jobs, scheduler) if places else ()
+    for i, record in tqdm(running, "grading", len(places), unit=" hand-ins", disable=quiet):
+        records[places[i]] = record
+        _store(record, paths[places[i]])
+    for path in store.iterdir():
+        if path not in paths:
+            path.unlink()  # stale: another hand-in, other tests, another grader or salt
+    reports.write(out, exercise.name, records, exercise.points(), salt)
+    return records
+
+
+def _stored(path: Path) -> dict | None:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def _numbered(i: int, task: marker.Task) -> tuple[int, dict]:
+    return i, marker.mark(task)
+
+
+def _run(todo: list[marker.Task], jobs: int, scheduler: str):
+    """(place in `todo`, record) as they come. A worker that dies costs no other student a mark."""
+    left = dict(enumerate(todo))
+    with _where(scheduler):
+        try:
+            for i, record in _in_parallel(left, None if scheduler else jobs):
+                del left[i]
+                yield i, record
+        except (OSError, RuntimeError) as problem:  # a worker died, or the cluster went away
+            print(f"a worker was lost ({type(problem).__name__}): going on", file=sys.stderr)
+        for i, task in sorted(left.items()):
+            try:
+                [(_, record)] = list(_in_parallel({i: task}, None if scheduler else 2))
+            except (OSError, RuntimeError) as problem:
+                record = marker.blank(task) | {
+                    "status": marker.FAULT,
+                    "problem": f"its worker died twice: {type(problem).__name__}",
+                    "seconds": 0.0,
+                }
+            yield i, record
+
+
+def _in_parallel(some: dict[int, marker.Task], jobs: int | None):
+    parallel = joblib.Parallel(n_jobs=jobs, batch_size=1, return_as="generator_unordered")
+    return parallel(joblib.delayed(_numbered)(i, task) for i, task in list(some.items()))
+
+
+def summary(records: list[dict]) -> str:
+    """How many of which status, in a line."""
+    counts: dict[str, int] = {}
+    for record in records:
+        counts[record["status"]] = counts.get(record["status"], 0) + 1
+    return ", ".join(f"{number} {status}" for status, number in sorted(counts.items()))

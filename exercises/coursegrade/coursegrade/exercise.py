@@ -1,0 +1,71 @@
+"""One exercise's folder: what is in it, read without running it."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Tests(NamedTuple):
+    """The two files of an exercise, as text: a worker on another machine needs no files of ours."""
+
+    public: str
+    hidden: str
+
+
+class Exercise:
+    """A folder ``NN_name`` with ``NN_name.py``, ``test_public.py`` and ``test_hidden.py``.
+
+    Raises:
+        ValueError: a file is missing, or a test has no points.
+    """
+
+    def __init__(self, folder):
+        self.folder = Path(folder).resolve()
+        self.name = self.folder.name
+        self.source = self._read(f"{self.name}.py")
+        self.tests = Tests(self._read("test_public.py"), self._read("test_hidden.py"))
+
+    def _read(self, name: str) -> str:
+        path = self.folder / name
+        if not path.is_file():
+            raise ValueError(f"{self.folder} is no exercise: it has no {name}")
+        return path.read_text(encoding="utf-8")
+
+    def points(self) -> dict[str, int]:
+        """The most that each coded question can give."""
+        total: dict[str, int] = {}
+        for source in self.tests:
+            for test in tests_in(ast.parse(source)):
+                n, question, number = _marks(test)
+                total[question] = total.get(question, 0) + n * number
+        return dict(sorted(total.items()))
+
+    def forbidden(self) -> dict[str, list[str]]:
+        """What each question forbids to name: ``FORBIDDEN`` in the hidden tests."""
+        for node in ast.parse(self.tests.hidden).body:
+            if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "FORBIDDEN":
+                return ast.literal_eval(node.value)
+        return {}
+
+
+def tests_in(tree: ast.Module) -> list[ast.FunctionDef]:
+    """The test functions of a parsed file."""
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    return [node for node in functions if node.name.startswith("test_")]
+
+
+def question_of(test: ast.FunctionDef) -> str:
+    """The question that a test belongs to."""
+    return _marks(test)[1]
+
+
+def _marks(test: ast.FunctionDef) -> tuple[int, str, int]:
+    """Points, question and number of cases."""
+    calls = {d.func.id: d for d in test.decorator_list if isinstance(d, ast.Call)}
+    if "points" not in calls:
+        raise ValueError(f"{test.name} has no points")
+    n, question = (ast.literal_eval(argument) for argument in calls["points"].args)
+    number = len(ast.literal_eval(calls["cases"].keywords[0].value)) if "cases" in calls else 1
+    return n, question, number

@@ -1,0 +1,28 @@
+"""What an exercise's tests import: how many points a test is worth, and over which cases it runs.
+
+A test is a function ``test_…(student, rng)``: `student` has the notebook's functions, `rng` is a
+seeded ``torch.Generator``. The first line of its docstring is the hint that students get.
+"""
+
+from __future__ import annotations
+
+
+def points(n: int, question: str):
+    """Give a test `n` points of `question`; with cases, each case is worth `n`."""
+
+    def mark(test):
+        test.points, test.question = n, question
+        return test
+
+    return mark
+
+
+def cases(**named):
+    """Run a test once for each value of the one argument named: ``cases(d=[4, 64])``."""
+    [(name, values)] = named.items()
+
+    def mark(test):
+        test.cases = [{name: value} for value in values]
+        return test
+
+    return mark

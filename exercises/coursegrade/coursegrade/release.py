@@ -1,0 +1,134 @@
+"""From an exercise's one source to the students' notebook, and the solution apart from it."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from pathlib import Path
+
+import jupytext
+import nbformat
+
+from . import selfcheck
+from .exercise import Exercise, question_of, tests_in
+from .notebook import PLACEHOLDER, SELF_CHECK
+
+BLOCK = r"^([ \t]*)### BEGIN {0}[ \t]*\n(.*?)^[ \t]*### END {0}[ \t]*\n"
+SOLUTION = re.compile(BLOCK.format("SOLUTION"), re.MULTILINE | re.DOTALL)
+RELEASED = re.compile(BLOCK.format("RELEASED"), re.MULTILINE | re.DOTALL)
+MARKER = re.compile(r"### (BEGIN|END)|SOLUTION")
+CHECK = re.compile(r"### CHECK (q\d+)\s*")
+STUB = "raise NotImplementedError  # your code here"
+LEAST = 20  # characters of a line that says something: "return weights" does not
+
+
+class Leak(ValueError):
+    """The released notebook would show something of the solution or of the hidden tests."""
+
+
+def build(exercise: Exercise, solution: bool = False) -> str:
+    """The notebook's text, for students or with the solution.
+
+    Raises:
+        Leak: not for students: a marker is out of place, or a solution's line would be seen.
+    """
+    book = jupytext.reads(exercise.source, fmt="py:percent")
+    for number, cell in enumerate(book.cells):
+        cell.id = f"{exercise.name}-{number}".replace("_", "-")
+        cell.metadata.pop("lines_to_next_cell", None)
+        cell.source = _cell(cell, exercise, solution)
+    book.metadata = {
+        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+        "language_info": {"name": "python"},
+    }
+    nbformat.validate(book)
+    text = nbformat.writes(book)
+    if not solution:
+        leaks = find_leaks(exercise, "\n".join(cell.source for cell in book.cells))
+        if leaks:
+            raise Leak(f"{exercise.name} is not released:\n  " + "\n  ".join(leaks))
+    return text + "\n"
+
+
+def _cell(cell, exercise: Exercise, solution: bool) -> str:
+    source = cell.source + "\n"
+    if match := CHECK.fullmatch(source):
+        source = check_cell(exercise, match[1])
+    elif source.strip() == "### TOOLS":
+        source = tools_cell(exercise)
+    elif solution:
+        source = RELEASED.sub("", source)
+        source = SOLUTION.sub(lambda match: match[2], source)
+    elif cell.cell_type == "markdown":
+        source = SOLUTION.sub(f"\n{PLACEHOLDER}\n", source)
+    else:
+        source = SOLUTION.sub(rf"\1{STUB}\n", source)
+        source = re.sub(rf"[ \t]*{STUB}\n(?=[ \t]*### BEGIN RELEASED)", "", source)
+        source = RELEASED.sub(lambda match: re.sub(r"#\| ?", "", match[2]), source)
+    return source.rstrip("\n")
+
+
+def tools_cell(exercise: Exercise) -> str:
+    """What all self-checks share: imports, helpers of the public tests, and `check`."""
+    tree = ast.parse(exercise.tests.public)
+    imports, helpers = [], []
+    for node in tree.body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            if not ast.unparse(node).startswith("from coursegrade"):
+                imports.append(ast.unparse(node))
+        elif not (isinstance(node, ast.Expr) or node in tests_in(tree)):
+            helpers.append(_source(exercise.tests.public, node))
+    imports += ["import hashlib", "from types import SimpleNamespace", "import torch"]
+    functions = [selfcheck.points, selfcheck.cases, selfcheck.check]
+    parts = [inspect.getsource(function).rstrip() for function in functions]
+    head = f"{SELF_CHECK} tools: run me, change nothing"
+    return "\n\n\n".join(["\n".join([head, *sorted(set(imports))]), *parts, *helpers])
+
+
+def check_cell(exercise: Exercise, question: str) -> str:
+    """The public tests of one question, with the call that runs them."""
+    public = exercise.tests.public
+    tests = [test for test in tests_in(ast.parse(public)) if question_of(test) == question]
+    head = f"{SELF_CHECK} {question}: run me, change nothing (grading has its own copy)"
+    call = f"check({', '.join(test.name for test in tests)})"
+    return "\n\n\n".join([head, *(_source(public, test) for test in tests), call])
+
+
+def _source(text: str, node) -> str:
+    lines = text.splitlines()
+    first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
+    return "\n".join(lines[first - 1 : node.end_lineno])
+
+
+def find_leaks(exercise: Exercise, released: str) -> list[str]:
+    """Lines of solutions and of hidden tests that the released text shows, and stray markers."""
+    shown = {line.strip() for line in released.splitlines()}
+    found = [f"a marker is left: {line}" for line in shown if MARKER.search(line)]
+    plain = re.sub(r"^# ?", "", exercise.source, flags=re.MULTILINE)  # written answers, too
+    declared = " ".join(match[2] for match in RELEASED.finditer(exercise.source))
+    for text in (exercise.source, plain):
+        for match in SOLUTION.finditer(text):
+            found += [f"a line of a solution: {line}" for line in _telling(match[2], shown)]
+    hidden = [line.strip() for line in exercise.tests.hidden.splitlines()]
+    judging = [line for line in hidden if line.startswith(("assert", "def test_"))]  # not helpers
+    found += [f"a line of a hidden test: {line}" for line in _telling("\n".join(judging), shown)]
+    return sorted({words for words in found if words.partition(": ")[2] not in declared})
+
+
+def _telling(block: str, shown: set[str]) -> list[str]:
+    lines = [line.partition("  # ")[0].strip() for line in block.splitlines()]
+    long = [
+        line for line in lines if len(line) >= LEAST and not line.startswith(("import", "from"))
+    ]
+    return [line for line in long if any(line in other for other in shown)]
+
+
+def write(exercise: Exercise, out: Path) -> tuple[Path, Path]:
+    """Write both notebooks: OUT/student/NAME.ipynb and OUT/solution/NAME.ipynb."""
+    student, solution = build(exercise), build(exercise, solution=True)  # refuse before writing
+    paths = out / "student" / f"{exercise.name}.ipynb", out / "solution" / f"{exercise.name}.ipynb"
+    for path, text in zip(paths, (student, solution), strict=True):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return paths

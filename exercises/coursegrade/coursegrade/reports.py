@@ -1,0 +1,159 @@
+"""What comes out: gradebook.csv, written.csv, results.json, and feedback for each student.
+
+Whatever a student wrote is cleaned here: no control characters, no HTML, no spreadsheet formula.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import html
+import json
+import os
+import re
+from pathlib import Path
+
+from .marker import FAULT, UNREADABLE
+
+BLANK = {UNREADABLE, FAULT}
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "|", "%")
+ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+STRANGE = re.compile(r"[^\x20-\x7e\n\u00a0-\u1fff\u2030-\ud7ff\uf900-\ufaff]")
+PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<style>body{{font:16px/1.5 sans-serif;max-width:45em;margin:2em auto;padding:0 1em}}
+td,th{{padding:.2em .6em;text-align:left;vertical-align:top}}</style></head>
+<body>
+{body}
+</body></html>
+"""
+
+
+def clean(text) -> str:
+    """Text that a terminal and a page can show: no escape sequences, no direction marks."""
+    return STRANGE.sub("?", ESCAPES.sub("", str(text)))
+
+
+def cell(text) -> str:
+    """A table's cell in one line; what a spreadsheet would take for a formula gets a quote."""
+    line = clean(text).replace("\n", " ")
+    number = re.fullmatch(r"-?\d+(\.\d+)?", line)
+    return f"'{line}" if line.lstrip().startswith(FORMULA) and not number else line
+
+
+def marks(record: dict, points: dict[str, int]) -> dict[str, int | str]:
+    """Points by question and in all; blank, never zero, where nothing could be marked."""
+    if record["status"] in BLANK:
+        return {**dict.fromkeys(points, ""), "auto": ""}
+    got = dict.fromkeys(points, 0)
+    for row in record["rows"]:
+        got[row["question"]] += row["points"] * row["ok"]
+    return {**got, "auto": sum(got.values())}
+
+
+def _write(path: Path, text: str) -> None:
+    """All or nothing: an interrupted run leaves no half file."""
+    part = path.with_name(f".{path.name}.part")
+    part.write_text(text, encoding="utf-8", newline="")
+    os.replace(part, path)
+
+
+def _csv(path: Path, header: list, rows: list[list]) -> None:
+    part = path.with_name(f".{path.name}.part")
+    with part.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([header, *rows])
+    os.replace(part, path)
+
+
+def write(out: Path, name: str, records: list[dict], points: dict[str, int], salt: str) -> None:
+    """Write every report; feedback of students who are no longer there is removed."""
+    written = sorted({question for record in records for question in record["answers"]})
+    header = ["student", "status", "notes", *points, "auto", "auto_max"]
+    header += [f"{question}_by_hand" for question in written]
+    rows, texts = [], []
+    for record in records:
+        notes = "; ".join([record["problem"], *record["flags"]]).strip("; ")
+        line = [cell(record["student"]), record["status"], cell(notes)]
+        line += [*marks(record, points).values(), sum(points.values())]
+        rows.append(line + [""] * len(written))
+        for question, text in record["answers"].items():
+            texts.append([cell(record["student"]), question, "", cell(text)])
+    _csv(out / "gradebook.csv", header, rows)
+    _csv(out / "written.csv", ["student", "question", "mark", "answer"], texts)
+    _write(
+        out / "results.json",
+        json.dumps(
+            {"exercise": name, "salt": salt, "points": points, "results": records}, indent=1
+        ),
+    )
+    folder = out / "feedback"
+    folder.mkdir(exist_ok=True)
+    kept = set()
+    for record in records:
+        for suffix, make in ((".md", markdown), (".html", page)):
+            path = folder / (file_name(record["student"]) + suffix)
+            _write(path, make(record, name, points))
+            kept.add(path)
+    for path in folder.iterdir():
+        if path not in kept and path.suffix in (".md", ".html"):
+            path.unlink()
+
+
+def file_name(student: str) -> str:
+    """A safe file name, different for different students."""
+    safe = re.sub(r"[^\w.-]+", "_", clean(student)).strip("._")[:80] or "student"
+    short = hashlib.sha256(student.encode()).hexdigest()[:6]
+    return safe if safe == student else f"{safe}-{short}"
+
+
+def _lines(record: dict, points: dict[str, int]):
+    """The story of a hand-in as (kind, text): a reader's words, whatever form they get."""
+    if record["status"] == UNREADABLE:
+        yield "p", f"Your hand-in could not be read: {record['problem']}. Please hand it in again."
+        return
+    if record["status"] == FAULT:
+        yield "p", "Our grader had a fault. You have no marks yet; you need do nothing."
+        return
+    got = marks(record, points)
+    yield "p", f"Automatic part: {got['auto']} of {sum(points.values())} points."
+    if record["answers"]:
+        yield "p", "Written answers are marked by hand."
+    for number, words in record["cells"].items():
+        yield "cell", f"cell {number}: {words}"
+    for flag in record["flags"]:
+        yield "note", f"for your marker: {flag}"
+    for question, most in points.items():
+        yield "h", f"{question.upper()}: {got[question]} of {most}"
+        for row in record["rows"]:
+            if row["question"] == question:
+                yield "ok" if row["ok"] else "no", _result(row)
+
+
+def _result(row: dict) -> str:
+    name = row["hint"] or row["test"]
+    worth = f"{row['points']} point{'s' * (row['points'] != 1)}"
+    return f"{name} ({worth})" + ("" if row["ok"] else f" [{row['message']}]")
+
+
+def markdown(record: dict, name: str, points: dict[str, int]) -> str:
+    """Feedback in Markdown; what a student wrote can't become markup."""
+    form = {"p": "{}\n", "h": "\n## {}\n", "cell": "- {}", "note": "- {}"}
+    form |= {"ok": "- ✓ {}", "no": "- ✗ {}"}
+    lines = [f"# {name}: {_plain(record['student'])}\n"]
+    lines += [form[kind].format(_plain(text)) for kind, text in _lines(record, points)]
+    return "\n".join(lines) + "\n"
+
+
+def _plain(text: str) -> str:
+    line = html.escape(clean(text).replace("\n", " "), quote=False)
+    return re.sub(r"([\\`*_\[\]()#!|~])", r"\\\1", line)
+
+
+def page(record: dict, name: str, points: dict[str, int]) -> str:
+    """Feedback as a page; everything is escaped, and no script or address is in it."""
+    form = {"p": "<p>{}</p>", "h": "<h2>{}</h2>", "cell": "<p>{}</p>", "note": "<p>{}</p>"}
+    form |= {"ok": "<p>✓ {}</p>", "no": "<p>✗ {}</p>"}
+    title = html.escape(f"{name}: {clean(record['student'])}")
+    lines = [f"<h1>{title}</h1>"]
+    lines += [form[kind].format(html.escape(clean(text))) for kind, text in _lines(record, points)]
+    return PAGE.format(title=title, body="\n".join(lines))

@@ -1,0 +1,235 @@
+"""The tests' side of a box: a `student` whose functions run elsewhere."""
+
+from __future__ import annotations
+
+import time
+
+from . import wire
+from .box import Box, Ended
+from .limits import Limits
+from .notebook import definitions
+
+
+class StudentError(AssertionError):
+    """The student's code raised, hung, died or gave no data: the test fails, never the grader.
+
+    `kind` says which, in words of ours alone: it may go into feedback on hidden tests.
+    """
+
+    def __init__(self, message: str, kind: str = ""):
+        super().__init__(message)
+        self.kind = kind or message
+
+
+class Call:
+    """One function, or one method of an object that stayed in the box."""
+
+    def __init__(self, student, name: str, number: int | None = None):
+        self._student, self._name, self._number = student, name, number
+
+    def __call__(self, *args, **kwargs):
+        return self._student._call(self._name, self._number, args, kwargs)
+
+    def grad(self, *args, wrt=(0,), **kwargs):
+        """Gradients of the (first) result's sum with respect to the arguments numbered `wrt`."""
+        return self._student._call(self._name, self._number, args, kwargs, grad=list(wrt))
+
+
+class Object:
+    """What is not data, a module for instance: it stays in the box and is called there."""
+
+    def __init__(self, student, number: int):
+        self._student, self._number = student, number
+
+    def __call__(self, *args, **kwargs):
+        return self._student._call("", self._number, args, kwargs)
+
+    def __getattr__(self, name: str) -> Call:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return Call(self._student, name, self._number)
+
+    def _refuse(self, *_):
+        raise StudentError("an object came back where a value was wanted")
+
+    __bool__ = __eq__ = __ne__ = __lt__ = __gt__ = __len__ = __iter__ = __float__ = _refuse
+    __hash__ = None
+
+
+class _Calls:
+    """What boxed and local students share: attributes are calls, `last_args` what became of the
+    arguments of the last one."""
+
+    last_args = None
+
+    def __getattr__(self, name: str) -> Call:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return Call(self, name)
+
+    def _call(self, name, number, args, kwargs, grad=None):
+        request = {
+            "do": "call",
+            "name": name,
+            "object": number,
+            "grad": grad,
+            "args": [wire.encode(value, _number) for value in args],
+            "kwargs": {key: wire.encode(value, _number) for key, value in kwargs.items()},
+        }
+        answer = self._ask(request)
+        if "error" in answer:
+            raise _their_error(answer["error"])
+        try:
+            self.last_args = wire.decode({"list": answer["args"]}, self._object)
+            return wire.decode(answer["answer"], self._object)
+        except Exception:
+            raise StudentError(f"{name} returned something that can't be read") from None
+
+    def _object(self, number: int) -> Object:
+        return Object(self, number)
+
+
+def _number(value) -> int:
+    if isinstance(value, Object):
+        return value._number
+    raise TypeError(f"cannot send a {type(value).__name__}")
+
+
+def _their_error(error) -> StudentError:
+    try:
+        name, words = (str(part) for part in error)
+    except (TypeError, ValueError):
+        return StudentError("it sent something that is not an answer")
+    if name == "NotImplementedError":
+        return StudentError("not answered yet")
+    known = name in _ERRORS  # a made-up name could carry the tests' numbers out
+    kind = f"your code raised {name}" if known else "your code raised an exception"
+    return StudentError(f"{name[:80]}: {words[:600]}", kind)
+
+
+_ERRORS = {
+    name
+    for name, thing in vars(__import__("builtins")).items()
+    if isinstance(thing, type) and issubclass(thing, BaseException)
+}
+
+
+class Student(_Calls):
+    """A hand-in, run in a box that is started when first asked and replaced when it dies.
+
+    Args:
+        cells: (number, source) of each code cell, in order.
+        limits: what it may use.
+    """
+
+    def __init__(self, cells, limits: Limits = Limits()):  # noqa: B008 (a tuple)
+        self._cells = {number: source for number, source in cells}
+        self._whole = set(self._cells)  # cells not yet reduced to their definitions
+        self._limits, self._box, self._starts = limits, None, 0
+        self._end = time.monotonic() + limits.run
+        self._strikes: dict[str, int] = {}
+        self._flags: dict[str, None] = {}
+        self._cell_errors: dict[int, str] = {}
+
+    def report(self) -> dict:
+        """What a marker should know beside the marks."""
+        return {"flags": list(self._flags), "cells": self._cell_errors, "boxes": self._starts}
+
+    def close(self) -> None:
+        """End the box, if one runs."""
+        if self._box is not None:
+            self._box.kill()
+            self._box = None
+
+    def _start(self) -> None:
+        while self._starts < self._limits.restarts:
+            self._starts += 1
+            self._box = Box(self._limits)
+            if all(self._run_cell(number) for number in list(self._cells)):
+                return
+            self.close()
+        raise StudentError("the notebook keeps ending the process")
+
+    def _run_cell(self, number: int) -> bool:
+        """Run a cell; False where it took the box down: then only its definitions are kept."""
+        source = self._cells[number]
+        request = {"do": "cell", "number": number, "source": source, "seed": 0}
+        try:
+            answer = self._box.ask(request, self._left(self._limits.cell))
+        except (TimeoutError, Ended) as problem:
+            slow = isinstance(problem, TimeoutError)
+            why = "did not finish" if slow else f"stopped the notebook ({problem})"
+            self._flags[f"cell {number} {why}"] = None
+            self._cell_errors[number] = why
+            self._cells[number] = definitions(source) if number in self._whole else ""
+            self._whole.discard(number)
+            return False
+        if "error" in answer and number not in self._cell_errors:
+            self._cell_errors[number] = ": ".join(map(str, answer["error"]))[:300]
+        return True
+
+    def _left(self, seconds: float) -> float:
+        left = self._end - time.monotonic()
+        if left <= 0:
+            self._flags["the time for the whole hand-in is used up"] = None
+            raise StudentError("the time for the whole hand-in is used up")
+        return min(left, seconds)
+
+    def _ask(self, request: dict) -> dict:
+        name = request["name"] or "the object"
+        if self._strikes.get(name, 0) >= self._limits.strikes:
+            raise StudentError(f"{name} hung or ended the process before: not tried again")
+        if self._box is None:
+            if request["object"] is not None:
+                raise StudentError("the object was lost when its process ended")
+            self._start()
+        try:
+            return self._box.ask({**request, "seed": 0}, self._left(self._limits.call))
+        except TimeoutError:
+            why = f"{name} did not answer within {self._limits.call:g} s"
+        except Ended as problem:
+            why = f"{name}: {problem} (exit, kill, or out of memory)"
+        self._strikes[name] = self._strikes.get(name, 0) + 1
+        self._flags[why] = None
+        self.close()
+        raise StudentError(why)
+
+
+class Local(_Calls):
+    """The same without a box, for code that we trust: the reference solution and the mutants.
+
+    Args:
+        names: the namespace in which the notebook's code has run.
+    """
+
+    def __init__(self, names: dict):
+        self._names, self._objects = names, []
+
+    def _keep(self, value) -> int:
+        self._objects.append(value)
+        return len(self._objects) - 1
+
+    def _ask(self, request: dict) -> dict:
+        import torch
+
+        torch.manual_seed(0)
+        get = self._objects.__getitem__
+        args = [wire.decode(value, get) for value in request["args"]]
+        kwargs = {key: wire.decode(value, get) for key, value in request["kwargs"].items()}
+        try:
+            thing = self._names if request["object"] is None else get(request["object"])
+            if thing is self._names:
+                thing = self._names[request["name"]]
+            elif request["name"]:
+                thing = getattr(thing, request["name"])
+            inputs = [args[i].requires_grad_() for i in request["grad"] or ()]
+            result = thing(*args, **kwargs)
+            if inputs:
+                first = result[0] if isinstance(result, tuple) else result
+                result = torch.autograd.grad(first.sum(), inputs)
+        except Exception as problem:
+            return {"error": [type(problem).__name__, str(problem)]}
+        return {
+            "answer": wire.encode(result, self._keep),
+            "args": [wire.encode(value, self._keep) for value in args],
+        }

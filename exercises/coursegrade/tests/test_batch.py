@@ -1,0 +1,252 @@
+"""A class: whose hand-in is it, what is graded again, what happens when we are at fault."""
+
+import csv
+import json
+import os
+
+import pytest
+from grading_helpers import ALL, Book
+
+from coursegrade import __main__, batch, docker, handins, marker, notebook, reports
+from coursegrade.backends import backend
+from coursegrade.limits import Limits
+
+EXERCISE = ALL[0]
+POINTS = EXERCISE.points()
+
+
+def touch(folder, *names):
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x")
+
+
+def found(folder):
+    return {
+        hand.student: (hand.name, hand.id, hand.late, len(hand.files))
+        for hand in handins.find(folder)
+    }
+
+
+def test_moodle_folders_and_files(tmp_path):
+    touch(tmp_path, "Ada Lovelace_123_assignsubmission_file_/a.ipynb", "x.pdf", ".DS_Store")
+    touch(tmp_path, "Alan M. Turing_77_assignsubmission_file_my_work.ipynb")
+    assert found(tmp_path) == {
+        "Ada Lovelace_123": ("Ada Lovelace", "123", False, 1),
+        "Alan M. Turing_77": ("Alan M. Turing", "77", False, 1),
+    }
+
+
+def test_canvas_files(tmp_path):
+    touch(tmp_path, "lovelaceada_55_901_01_cues.ipynb", "turingalan_LATE_56_902_01_cues-2.ipynb")
+    touch(tmp_path, "lovelaceada_58_903_01_cues.ipynb")  # the same name, another person
+    assert found(tmp_path) == {
+        "lovelaceada_55": ("lovelaceada", "55", False, 1),
+        "lovelaceada_58": ("lovelaceada", "58", False, 1),
+        "turingalan_56": ("turingalan", "56", True, 1),
+    }
+
+
+def test_a_folder_a_student(tmp_path):
+    touch(tmp_path, "ada/deep/a.ipynb", "ada/.ipynb_checkpoints/a.ipynb", "alan/notes.txt")
+    assert found(tmp_path) == {"ada": ("ada", "", False, 1), "alan": ("alan", "", False, 0)}
+    with pytest.raises(ValueError, match="must be a folder"):
+        handins.find(tmp_path / "nowhere")
+
+
+def fake(monkeypatch, status=marker.GRADED):
+    """A marker without a box that counts whom it marks."""
+    marked = []
+
+    def mark(task):
+        marked.append(task.student)
+        record = marker.blank(task)
+        return record | {"status": status, "problem": "", "seconds": 0.0}
+
+    monkeypatch.setattr(marker, "mark", mark)
+    monkeypatch.setattr(backend(), "why_not", lambda: None)
+    return marked
+
+
+def grade(folder, out, **options):
+    options = {"salt": "a", "jobs": 1, "quiet": True} | options
+    return batch.grade(EXERCISE, folder, out, **options)
+
+
+def test_nothing_twice_and_nothing_stale(tmp_path, monkeypatch):
+    marked = fake(monkeypatch)
+    folder, out = tmp_path / "in", tmp_path / "out"
+    touch(folder, "ada/a.ipynb", "alan/a.ipynb")
+    grade(folder, out)
+    assert sorted(marked) == ["ada", "alan"]
+    grade(folder, out)
+    assert len(marked) == 2  # nothing twice
+    (folder / "ada" / "a.ipynb").write_text("y")
+    grade(folder, out)
+    assert marked[2:] == ["ada"]
+    grade(folder, out, salt="b")
+    assert sorted(marked[3:]) == ["ada", "alan"]
+    grade(folder, out, salt=None)
+    assert len(marked) == 5  # the salt of the last run
+    monkeypatch.setattr(batch, "grader_version", lambda: "another")
+    grade(folder, out, salt=None)
+    assert len(marked) == 7
+    (folder / "alan" / "a.ipynb").unlink()
+    (folder / "alan").rmdir()
+    grade(folder, out, salt=None)
+    assert len(marked) == 7
+    names = {path.name for path in (out / "feedback").iterdir()}
+    assert names == {"ada.md", "ada.html"}
+    assert len(list((out / ".results").iterdir())) == 1
+
+
+def test_other_tests_mark_anew(tmp_path):
+    touch(tmp_path, "ada/a.ipynb")
+    [task] = batch.tasks(EXERCISE, tmp_path, "a", Limits())
+    changed = task._replace(tests=task.tests._replace(hidden=task.tests.hidden + "\n# more\n"))
+    assert batch.key(task, "v") != batch.key(changed, "v")
+    assert batch.key(task, "v") != batch.key(task._replace(limits=Limits(call=9)), "v")
+
+
+def test_an_interrupted_run_goes_on(tmp_path, monkeypatch):
+    marked = fake(monkeypatch)
+    touch(tmp_path / "in", "ada/a.ipynb", "alan/a.ipynb", "grace/a.ipynb")
+    counting = marker.mark
+
+    def until_alan(task):
+        if task.student == "grace":
+            raise KeyboardInterrupt
+        return counting(task)
+
+    monkeypatch.setattr(marker, "mark", until_alan)
+    with pytest.raises(KeyboardInterrupt):
+        grade(tmp_path / "in", tmp_path / "out")
+    monkeypatch.setattr(marker, "mark", counting)
+    grade(tmp_path / "in", tmp_path / "out")
+    assert sorted(marked) == ["ada", "alan", "grace"]
+
+
+def test_a_fault_is_retried_and_blank(tmp_path, monkeypatch):
+    from coursegrade import student
+    from coursegrade.box import GraderFault
+
+    starts = []
+
+    def broken(limits):
+        starts.append(1)
+        raise GraderFault("the box did not start")
+
+    monkeypatch.setattr(student, "Box", broken)
+    monkeypatch.setattr(backend(), "why_not", lambda: None)
+    folder = tmp_path / "in" / "ada"
+    folder.mkdir(parents=True)
+    (folder / "a.ipynb").write_text(Book(EXERCISE).text())
+    [record] = grade(tmp_path / "in", tmp_path / "out")
+    assert record["status"] == marker.FAULT and len(starts) == 2
+    assert reports.marks(record, POINTS) == dict.fromkeys((*POINTS, "auto"), "")
+    text = (tmp_path / "out" / "feedback" / "ada.md").read_text()
+    assert "you need do nothing" in text and "✗" not in text
+    assert not list((tmp_path / "out" / ".results").iterdir())  # tried again next time
+
+
+def test_a_fault_heals_at_the_second_try(box, tmp_path, monkeypatch):
+    from coursegrade import student
+    from coursegrade.box import Box, GraderFault
+
+    starts = []
+
+    def once_broken(limits):
+        starts.append(1)
+        if len(starts) == 1:
+            raise GraderFault("the box did not start")
+        return Box(limits)
+
+    monkeypatch.setattr(student, "Box", once_broken)
+    raw = Book(EXERCISE).text().encode()
+    task = marker.Task("ada", raw, "", False, EXERCISE.tests, {}, "a", Limits())
+    assert reports.marks(marker.mark(task), POINTS)["auto"] == sum(POINTS.values())
+
+
+def test_no_box_no_grading(tmp_path, monkeypatch, capsys):
+    touch(tmp_path / "in", "ada/a.ipynb")
+    monkeypatch.setattr(backend(), "why_not", lambda: "it is not there")
+    with pytest.raises(batch.NoBox):
+        grade(tmp_path / "in", tmp_path / "out")
+    words = ["grade", str(EXERCISE.folder), str(tmp_path / "in"), str(tmp_path / "out")]
+    assert __main__.main(words) == 2 and "it is not there" in capsys.readouterr().err
+    assert not (tmp_path / "out" / "gradebook.csv").exists()
+
+
+def test_forbidden_names_are_flagged_with_the_line():
+    book = Book(ALL[2])
+    book.put(
+        "attention",
+        "from torch.nn import functional as F\n"
+        "def attention(q, k, v, lengths):\n"
+        "    return F.scaled_dot_product_attention(q, k, v), None\n",
+    )
+    cells = notebook.parse(book.text().encode())
+    [flag] = notebook.forbidden_calls(cells, ALL[2].forbidden())
+    assert flag.startswith("q3: cell ") and "line 3 names scaled_dot_product_attention" in flag
+    sly = "f = getattr(torch.nn.functional, 'scaled_dot_product_attention')"
+    assert notebook.forbidden_calls([("code", sly)], ALL[2].forbidden())
+    plain = notebook.parse(Book(ALL[2]).text().encode())
+    assert notebook.forbidden_calls(plain, ALL[2].forbidden()) == []
+
+
+def test_written_answers_are_collected():
+    cells = [("markdown", "**Answer Q5:**\n\n*write here*"), ("markdown", "**Answer Q6:** =1+1")]
+    assert notebook.answers(cells) == {"q5": "", "q6": "=1+1"}
+    assert reports.cell("=1+1") == "'=1+1" and reports.cell("-2.5") == "-2.5"
+    assert reports.cell(" @x") == "' @x" and reports.cell("a\n=b") == "a =b"
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_cluster_of_two_workers_gives_the_same_marks(box, tmp_path, monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(os.sys.path))
+    for who in ("ada", "alan"):
+        (tmp_path / "in" / who).mkdir(parents=True)
+        text = Book(EXERCISE, solution=who == "ada").text()
+        (tmp_path / "in" / who / "a.ipynb").write_text(text)
+    here = grade(tmp_path / "in", tmp_path / "here")
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    with distributed.LocalCluster(processes=True, **options) as cluster:
+        address = cluster.scheduler_address
+        there = grade(tmp_path / "in", tmp_path / "there", scheduler=address)
+    for a, b in zip(here, there, strict=True):
+        assert {**a, "seconds": 0} == {**b, "seconds": 0}
+    books = [(tmp_path / name / "gradebook.csv").read_text() for name in ("here", "there")]
+    assert books[0] == books[1]
+    rows = list(csv.DictReader(books[0].splitlines()))
+    assert [row["auto"] for row in rows] == ["28", "0"]
+    assert json.loads((tmp_path / "there" / "results.json").read_text())["salt"] == "a"
+
+
+def test_dockers_command_line():
+    words = docker.command(Limits())
+    line = " ".join(words)
+    for wanted in (
+        *("--network none", "--read-only", "--cap-drop ALL", "no-new-privileges", "--rm"),
+        *("--user 65534:65534", "--pids-limit 64", f"--memory {4 << 30}", "--interactive"),
+        *("--pull never", "--log-driver none", "dst=/grader/driver.py,readonly"),
+    ):
+        assert wanted in line, wanted
+    assert words[-4:] == [docker.IMAGE, "python", "-I", "/grader/driver.py"]
+    assert docker.command(Limits()) != words  # each box has its own name
+
+
+def test_docker_runs(monkeypatch):
+    if why := docker.why_not():
+        pytest.skip(why)
+    monkeypatch.setenv("COURSEGRADE_BOX", "docker")
+    raw = Book(EXERCISE).text().encode()
+    task = marker.Task("ada", raw, "", False, EXERCISE.tests, {}, "a", Limits())
+    assert reports.marks(marker.mark(task), POINTS)["auto"] == sum(POINTS.values())
+
+
+def test_an_unknown_box_is_refused(monkeypatch):
+    monkeypatch.setenv("COURSEGRADE_BOX", "none")
+    with pytest.raises(ValueError, match=r"must be one of bubblewrap, docker"):
+        backend()

@@ -1,0 +1,164 @@
+"""Every exercise keeps its promises: to students, and to whoever trusts its marks."""
+
+import re
+
+import nbformat
+import pytest
+from grading_helpers import ALL, NAMES, code_of, edited, failed, mutants_of, rows_of
+from nbclient import NotebookClient
+
+from coursegrade import release
+from coursegrade.exercise import Exercise
+
+SALTS = ("a", "b", "c")
+each = pytest.mark.parametrize("exercise", ALL, ids=NAMES)
+
+
+@each
+@pytest.mark.parametrize("salt", SALTS)
+def test_the_solution_gets_full_marks(exercise, salt):
+    rows = rows_of(exercise, code_of(release.build(exercise, solution=True)), salt)
+    assert failed(rows) == set()
+    assert sum(row.points for row in rows) == sum(exercise.points().values())
+
+
+@each
+@pytest.mark.parametrize("solution", [True, False], ids=["solution", "released"])
+def test_notebooks_run_clean(exercise, solution):
+    """The solution says only ok; the released one fails every self-check, without a traceback."""
+    book = nbformat.reads(release.build(exercise, solution=solution), as_version=4)
+    NotebookClient(book, timeout=300, startup_timeout=300, kernel_name="python3").execute()
+    said = "".join(
+        output.text for cell in book.cells for output in cell.get("outputs", []) if output.text
+    ).splitlines()
+    assert len(said) == sum(not row.hidden for row in rows_of(exercise, "", "a"))
+    wanted = "ok  " if solution else "NOT YET"
+    assert all(line.startswith(wanted) for line in said), said
+    assert solution or all(line.endswith("not answered yet") for line in said)
+
+
+@each
+def test_the_released_notebook_fails_every_test_politely(exercise):
+    rows = rows_of(exercise, code_of(release.build(exercise)), "a")
+    assert not any(row.ok for row in rows)
+    assert {row.message for row in rows} == {"not answered yet"}
+
+
+@each
+def test_released_is_self_contained_and_holds_no_solution(exercise):
+    text = release.build(exercise)
+    imports = set(re.findall(r"^\s*\"?(?:import|from) (\w+)", code_of(text), re.MULTILINE))
+    assert imports <= {"torch", "hashlib", "types"}
+    assert "SOLUTION" not in text and "#|" not in text and "coursegrade" not in text
+    assert 'STUDENT = \\"' in text and "Rubric" not in text and "test_hidden" not in text
+    assert release.build(exercise) == text  # no chance in it
+
+
+@each
+def test_the_table_says_what_the_tests_say(exercise):
+    table = re.findall(r"\| (Q\d) .*? \| (\d+)[^|]*\| (\d+) \| ★", exercise.source)
+    coded = {question.lower(): int(n) for question, n, _ in table[:-1]}
+    assert coded == exercise.points() and 3 <= len(coded) <= 5
+    assert 60 <= sum(int(minutes) for *_, minutes in table) <= 120
+    for question, n, minutes in table:
+        assert re.search(
+            rf"## {question}\..*\n#\n# \*{n} points, {minutes} minutes", exercise.source
+        )
+    assert "Rubric" in exercise.source and "Find the bug" in exercise.source
+    assert exercise.source.count("*Deliverable:*") == len(table)
+
+
+def mutants():
+    for exercise in ALL:
+        for name, (edits, wanted) in mutants_of(exercise).MUTANTS.items():
+            yield pytest.param(exercise, edits, wanted, id=f"{exercise.name}-{name}")
+
+
+@pytest.mark.parametrize("exercise, edits, wanted", list(mutants()))
+def test_a_mutant_fails_exactly_the_listed_tests(exercise, edits, wanted):
+    code = edited(code_of(release.build(exercise, solution=True)), edits)
+    for salt in SALTS:
+        assert failed(rows_of(exercise, code, salt)) == wanted
+
+
+@each
+def test_mutants_tell_tests_apart(exercise):
+    sets = [frozenset(wanted) for _, wanted in mutants_of(exercise).MUTANTS.values()]
+    assert len(sets) >= 10 and len(set(sets)) == len(sets) and frozenset() not in sets
+    assert set().union(*sets) == {row.test for row in rows_of(exercise, "", "a")}
+
+
+@each
+def test_other_correct_solutions_get_full_marks(exercise):
+    correct = mutants_of(exercise).CORRECT
+    assert len(correct) >= 2
+    base = code_of(release.build(exercise))
+    for code in correct.values():
+        for salt in SALTS:
+            assert failed(rows_of(exercise, base + code, salt)) == set()
+
+
+@each
+def test_every_test_has_a_hint(exercise):
+    for row in rows_of(exercise, "", "a"):
+        assert row.hint.endswith("."), row.test
+
+
+def test_self_checks_say_what_is_wrong(exercise=ALL[0]):
+    mutants = mutants_of(exercise).MUTANTS
+    code = edited(code_of(release.build(exercise, solution=True)), mutants["bug left in"][0])
+    messages = {row.message for row in rows_of(exercise, code, "a") if not row.ok}
+    assert "your weights sum to one over queries, not keys" in messages
+    assert "wrong answer" in messages  # of hidden tests no more than that
+
+
+def copy(exercise, folder, **changes):
+    path = folder / exercise.name
+    path.mkdir()
+    for name in (f"{exercise.name}.py", "test_public.py", "test_hidden.py"):
+        text = (exercise.folder / name).read_text(encoding="utf-8")
+        text = changes.get(name.removesuffix(".py"), lambda text: text)(text)
+        (path / name).write_text(text, encoding="utf-8")
+    return Exercise(path)
+
+
+LEAKS = {
+    "a solution's line in the text": {
+        "01_cues": lambda text: (
+            text
+            + "\n# %% [markdown]\n# n = len(keys); others = (keys.sum(dim=0) - keys) / (n - 1)\n"
+        )
+    },
+    "a marker misspelt": {
+        "01_cues": lambda text: text.replace("### END SOLUTION", "### END SOLUTON", 1)
+    },
+    "a solution in the self-checks": {
+        "test_public": lambda text: (
+            text + "\nWEIGHTS = '''\nreturn (scores / temperature).softmax(dim=1)\n'''\n"
+        )
+    },
+    "a hidden test made public": {
+        "test_public": lambda text: text + "\nTRY = 'assert got.isfinite().all()'\n"
+    },
+    "the written answer in the text": {
+        "01_cues": lambda text: (
+            text
+            + "\n# %% [markdown]\n# The search is volitional: the words typed are the query, and they change what is found; popularity depends on the pages alone. The keys describe the pages (their words), the values are what is shown of them. A fully connected layer has one fixed weight per place: it has no input for what is wanted, and after the pages are put in another order it weighs the wrong ones.\n"
+        )
+    },
+}
+
+
+@pytest.mark.parametrize("leak", LEAKS)
+def test_release_refuses_to_leak(leak, tmp_path):
+    exercise = copy(ALL[0], tmp_path, **LEAKS[leak])
+    with pytest.raises(release.Leak):
+        release.write(exercise, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_release_writes_both_apart(tmp_path):
+    student, solution = release.write(ALL[0], tmp_path)
+    assert student.parent != solution.parent
+    assert "NotImplementedError" in student.read_text(encoding="utf-8")
+    assert "others = " in solution.read_text(encoding="utf-8")
