@@ -1,8 +1,9 @@
 """Attention, Measured: score, mask, normalise, pool.
 
-The rooms, in the order in which they may import: `masks`, `normalize`, `scores`, `attention`;
-beside them `plots` and `widgets`, which know no model. The names that chapters use are
-re-exported here; pictures load their heavy libraries only when they are first asked for.
+The rooms, in the order in which they may import: `masks`, `normalize`, `scores`, `attention`,
+then `multihead` with `positions`, then the models; beside them `plots` and `widgets`, which know
+no model. The names that chapters use are re-exported here; pictures load their heavy libraries
+only when they are first asked for.
 """
 
 from __future__ import annotations
@@ -19,7 +20,16 @@ from .masks import (
     random_mask,
     window_mask,
 )
+from .multihead import Attended, KeyValues, MultiHeadAttention, grouped_attention
 from .normalize import entmax15, gumbel_softmax, masked_softmax, sparsemax, top_k_softmax
+from .positions import (
+    AlibiPositions,
+    LearnedPositions,
+    RotaryPositions,
+    SinusoidalPositions,
+    alibi_slopes,
+    sinusoid,
+)
 from .scores import (
     AdditiveScore,
     ConcatScore,
@@ -47,8 +57,16 @@ _LAZY = {
 
 __all__ = [
     "AdditiveScore",
+    "AlibiPositions",
+    "Attended",
     "ConcatScore",
     "GeneralScore",
+    "KeyValues",
+    "LearnedPositions",
+    "MultiHeadAttention",
+    "RotaryPositions",
+    "SinusoidalPositions",
+    "alibi_slopes",
     "attention",
     "block_mask",
     "boxcar",
@@ -61,12 +79,14 @@ __all__ = [
     "epanechnikov",
     "gaussian",
     "global_mask",
+    "grouped_attention",
     "gumbel_softmax",
     "length_mask",
     "masked_softmax",
     "random_mask",
     "scaled_dot",
     "show_source",
+    "sinusoid",
     "sparsemax",
     "top_k_softmax",
     "triangular",
