@@ -117,11 +117,12 @@ class RotaryPositions(nn.Module):
     def forward(self, x: Tensor, *, offset: int = 0) -> Tensor:
         n, offset = _check_rows(x, self.d, offset)
         if offset + n <= self.max_len:
-            turns = self.table[:, offset : offset + n]
+            turns = [table[offset : offset + n] for table in self.table]
         else:
             turns = self._turns(n, offset, x.device)
         # half precision is turned in single: two products and a sum, rounded once
-        cos, sin = turns.to(torch.promote_types(x.dtype, torch.float32))  # (n, d / 2) each
+        wide = torch.promote_types(x.dtype, torch.float32)
+        cos, sin = (turn.to(wide) for turn in turns)  # (n, d / 2) each
         left, right = x[..., 0::2], x[..., 1::2]  # (..., n, d / 2)
         turned = torch.stack((left * cos - right * sin, left * sin + right * cos), dim=-1)
         return turned.flatten(-2).to(x.dtype)  # (..., n, d / 2, 2) -> (..., n, d)
