@@ -12,6 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from ._cache import KeyValues
 from ._checks import align_mask, check_count, check_floating, shape
 from .attention import attention
 from .normalize import _keep
@@ -24,20 +25,6 @@ class Attended(NamedTuple):
 
     output: Tensor
     weights: Tensor | None
-
-
-class KeyValues(NamedTuple):
-    """Keys and values as heads, projected once and asked often: (b, h_kv, k, d) each."""
-
-    keys: Tensor
-    values: Tensor
-
-    def append(self, later: KeyValues) -> KeyValues:
-        """Both parts as one, (b, h_kv, k + later k, d); neither is changed."""
-        if self.keys.shape[-2] == 0:
-            return later
-        pairs = zip(self, later, strict=True)
-        return KeyValues(*(torch.cat((x, y.to(x.dtype)), dim=-2) for x, y in pairs))
 
 
 class MultiHeadAttention(nn.Module):
@@ -125,7 +112,9 @@ class MultiHeadAttention(nn.Module):
             bias = self.positions(heads.shape[2], memory.keys.shape[2], offset=offset)
         pooled, weights = grouped_attention(
             heads,
-            *(x.to(heads.dtype) for x in memory),  # a cache may be older than an autocast region
+            *(
+                x.to(heads.dtype) for x in memory[:2]
+            ),  # a cache may be older than an autocast region
             bias=bias,
             mask=mask,
             dropout=self.dropout if self.training else 0.0,

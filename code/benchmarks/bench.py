@@ -23,12 +23,21 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch wakes
 import attention_additive
 import attention_fused
 import attention_weights
+import decoding_cached
 import harness
 import masked_softmax
+import multihead_joined
 import report
 import torch
 
-SUBJECTS = (attention_fused, attention_weights, attention_additive, masked_softmax)
+SUBJECTS = (
+    attention_fused,
+    attention_weights,
+    attention_additive,
+    masked_softmax,
+    multihead_joined,
+    decoding_cached,
+)
 COLD = {"MALLOC_MMAP_THRESHOLD_": str(128 * 1024)}  # fixed, so that glibc never raises it
 PACKAGES = ("attnbook", "torch", "d2l")
 

@@ -38,7 +38,9 @@ class Case:
 
     `ours` and `peer` take nothing and return a tensor, or a tuple that begins with one. Gradients
     are taken with respect to `leaves`, and to `parameters`, a pair of lists, ours and the peer's.
-    `goals` holds the largest ratio, ours to peer, of the forward pass, by "time" and "memory".
+    `goals` holds the largest ratio, ours to peer, of the forward pass, by "time" and "memory";
+    `backward_goals` that of forward and backward. Where there are no `leaves`, only the forward
+    pass is run.
     """
 
     subject: str
@@ -49,10 +51,13 @@ class Case:
     leaves: Sequence[Tensor]
     parameters: tuple[Sequence[Tensor], Sequence[Tensor]] = ((), ())
     goals: dict[str, float] = field(default_factory=dict)
+    backward_goals: dict[str, float] = field(default_factory=dict)
 
     def passes(self):
         """Pairs (ours, peer) by pass: forward without a graph, and forward and backward."""
         yield "forward", tuple(_without_graph(f) for f in (self.ours, self.peer))
+        if not self.leaves:
+            return
         both = zip((self.ours, self.peer), self.parameters, strict=True)
         yield "forward + backward", tuple(_with_backward(f, [*self.leaves, *p]) for f, p in both)
 
@@ -159,7 +164,7 @@ def measure(case: Case, *, seconds: float = 2.0) -> list[dict]:
                     "peer_mb": memory[1],
                     "ratio": memory[0] / memory[1],
                 },
-                "goals": case.goals if name == "forward" else {},
+                "goals": case.goals if name == "forward" else case.backward_goals,
             }
         )
     return rows

@@ -1,6 +1,7 @@
 """multihead: equal to torch, to d2l, to the loop and to the einsum form; the laws of the mask."""
 
 import copy
+import itertools
 
 import pytest
 import torch
@@ -245,9 +246,9 @@ def test_a_cache_of_keys_and_values_equals_the_whole(positions, d_model, h, kv):
     for need_weights in (True, False):
         past = module.project(x[:, :0])
         for start, stop in ((0, 1), (1, 2), (2, 5), (5, 6)):
-            before = [t.clone() for t in past]
+            before = [t.clone() for t in past[:2]]
             grown = past.append(module.project(x[:, start:stop], offset=start))
-            assert all(map(torch.equal, past, before))  # a state is a value
+            assert all(map(torch.equal, past[:2], before))  # a state is a value
             past = grown
             output, weights = module.attend(
                 x[:, start:stop],
@@ -261,6 +262,66 @@ def test_a_cache_of_keys_and_values_equals_the_whole(positions, d_model, h, kv):
             if need_weights:
                 rows = wanted.weights[:, :, start:stop, :stop]
                 torch.testing.assert_close(weights, rows, **close)
+
+
+MODES = {"no_grad": torch.no_grad, "inference": torch.inference_mode, "grad": torch.enable_grad}
+
+
+@given(
+    moves=st.lists(
+        st.tuples(
+            st.integers(0, 99),  # which of the states so far
+            st.integers(1, 3),  # how many tokens follow
+            st.sampled_from(["append", "branch", "slice", "copy"]),
+            st.sampled_from(sorted(MODES)),
+        ),
+        max_size=12,
+    ),
+    seed=st.integers(0, 99),
+)
+def test_a_tree_of_states_equals_concatenation_and_no_state_ever_changes(moves, seed):
+    start = ab.KeyValues(normal(2, 3, 1, 4, seed=seed), normal(2, 3, 1, 4, seed=seed + 1))
+    states = [(start, tuple(t.clone() for t in start[:2]))]  # and what each must hold for ever
+    for step, (which, n, kind, mode) in enumerate(moves):
+        state, held = states[which % len(states)]
+        with MODES[mode]():
+            if kind == "branch":
+                rows = torch.arange(len(held[0])).flip(0)
+                state = state._replace(keys=state.keys[rows], values=state.values[rows])
+                held = tuple(t[rows] for t in held)
+            elif kind == "slice":  # a view of the same memory
+                state = state._replace(keys=state.keys[:1], values=state.values[:1])
+                held = tuple(t[:1] for t in held)
+            elif kind == "copy":
+                state = copy.deepcopy(state)
+            later = [normal(len(held[0]), 3, n, 4, seed=seed + 2 * step + i) for i in (2, 3)]
+            state = state.append(ab.KeyValues(*later))
+            held = tuple(torch.cat(pair, dim=2) for pair in zip(held, later, strict=True))
+        states.append((state, held))
+    for state, held in states:
+        for tensor, wanted in zip(state[:2], held, strict=True):
+            assert torch.equal(tensor, wanted)
+
+
+def test_a_cache_is_written_where_it_lies_and_copied_only_to_grow():
+    state = ab.KeyValues(normal(1, 1, 4, 2), normal(1, 1, 4, 2, seed=1))
+    one, places = ab.KeyValues(normal(1, 1, 1, 2), normal(1, 1, 1, 2, seed=1)), []
+    with torch.no_grad():
+        for _ in range(200):
+            state = state.append(one)
+            places.append(state.keys.data_ptr())
+    moves = sum(x != y for x, y in itertools.pairwise(places))
+    assert 0 < moves <= 8
+
+
+def test_gradients_pass_through_a_cache():
+    module = heads(8, 2)
+    x = normal(1, 3, 8).requires_grad_()
+    whole = module(x, mask=ab.causal_mask(3)).output[:, -1].sum()
+    past = module.project(x[:, :1]).append(module.project(x[:, 1:2]))
+    past = past.append(module.project(x[:, 2:]))
+    last = module.attend(x[:, 2:], past).output.sum()
+    torch.testing.assert_close(*(torch.autograd.grad(y, x)[0] for y in (last, whole)))
 
 
 @both_paths

@@ -285,13 +285,20 @@ def test_steps_in_half_precision_follow_the_whole(name, autocast, dtype):
             assert difference.abs().max() <= slack
 
 
-@every_model
-def test_compiles_in_one_graph(name):
+@pytest.mark.parametrize(
+    ("name", "positions"),
+    [
+        ("encoder", "alibi"),
+        ("classifier", "learned"),
+        ("translator", "sinusoidal"),
+        ("language", "rotary"),
+    ],
+)
+def test_compiles_in_one_graph(name, positions):
     make, inputs = CALLS[name]
-    for positions in ("sinusoidal", "rotary", "alibi"):
-        model = make(positions=positions, num_layers=1)
-        compiled = torch.compile(model, fullgraph=True, backend="aot_eager")
-        torch.testing.assert_close(compiled(*inputs)[0], model(*inputs)[0], atol=1e-5, rtol=0)
+    model = make(positions=positions, num_layers=1)
+    compiled = torch.compile(model, fullgraph=True, backend="aot_eager")
+    torch.testing.assert_close(compiled(*inputs)[0], model(*inputs)[0], atol=1e-5, rtol=0)
 
 
 @every_position

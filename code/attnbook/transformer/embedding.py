@@ -52,7 +52,9 @@ def check_ids(name: str, ids: Tensor) -> None:
 
 
 def padding_mask(ids: Tensor, lengths: Tensor | None) -> Tensor | None:
-    """True at the first `lengths` (b,) of the ids (b, n) of each row: (b, 1, n), or None.
+    """True at the first `lengths` (b,) of the ids (b, n) of each row: (b, 1, n).
+
+    None where there is no padding: masks cost time.
 
     Raises:
         ValueError: there is not one length for each row, or one is negative or above n.
@@ -66,6 +68,7 @@ def padding_mask(ids: Tensor, lengths: Tensor | None) -> Tensor | None:
     if tuple(lengths.shape) != (b,):
         raise ValueError(f"lengths must be ({b},), one for each row, got {shape(lengths)}")
     mask = length_mask(lengths, n)
-    if lengths.numel() and (most := int(lengths.max())) > n:
-        raise ValueError(f"lengths must be at most {n}, the ids of a row, got {most}")
-    return mask
+    shortest, longest = (int(x) for x in lengths.aminmax()) if b else (n, n)
+    if longest > n:
+        raise ValueError(f"lengths must be at most {n}, the ids of a row, got {longest}")
+    return None if shortest == n else mask

@@ -113,7 +113,10 @@ class Transformer(nn.Module):
 
     def start(self, source: Tensor, source_lens: Tensor | None = None) -> TransformerState:
         """Read sources (b, k), of which the first `source_lens` (b,) ids of each row count."""
-        encoding = self.encoder(source, source_lens)
+        return self.begin(self.encoder(source, source_lens))
+
+    def begin(self, encoding: Encoding) -> TransformerState:
+        """The state before the first target token, from what an encoder has read."""
         memory = self.stack.project(encoding.outputs)
         return TransformerState(no_past(self.stack, encoding.outputs), memory, encoding.mask)
 
@@ -139,9 +142,7 @@ class Transformer(nn.Module):
     ) -> TransformerWeights:
         """All weights of a teacher-forced pass: of the encoder, the decoder, and between them."""
         encoding = self.encoder(source, source_lens, need_weights=True)
-        past, memory = no_past(self.stack, encoding.outputs), self.stack.project(encoding.outputs)
-        state = TransformerState(past, memory, encoding.mask)
-        output, own = self._step(inputs, state, need_weights=True)
+        output, own = self._step(inputs, self.begin(encoding), need_weights=True)
         return TransformerWeights(encoding.weights, own, output.weights)
 
     def _step(self, inputs: Tensor, state: TransformerState, need_weights: bool):

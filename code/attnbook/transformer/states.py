@@ -12,7 +12,7 @@ from ..multihead import KeyValues
 class Encoding(NamedTuple):
     """What an encoder makes of a source.
 
-    `outputs` (b, k, d); `mask` (b, 1, k), True at tokens, or None if no lengths were given;
+    `outputs` (b, k, d); `mask` (b, 1, k), True at tokens, or None where there is no padding;
     `weights` (b, l, h, k, k) or None.
     """
 
