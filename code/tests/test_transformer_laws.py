@@ -172,23 +172,25 @@ def padding_never_reaches_an_output(model, amount=3, junk=10**6):
 
 
 def states_can_be_branched(model):
-    """Rows of a state can be taken, doubled and reordered; a state is never changed."""
+    """Two futures of one state, and of its rows taken, doubled, reordered; no state changes."""
     source, lengths, inputs = inputs_of(model)
-    state = model.step(inputs[:, :2], model.start(source, lengths)).state
+    state = model.start(source, lengths)
+    for i in range(2):
+        state = model.step(inputs[:, i : i + 1], state).state
     before = [leaf.clone() for leaf in leaves(state)]
-    rows = torch.tensor([2, 0, 0, 1, 2])
     assert all(leaf.shape[0] == len(source) for leaf in leaves(state))
-    branched = map_tensors(lambda leaf: leaf.index_select(0, rows), state)
-    tokens_ = [tokens(len(rows), 1, TARGETS, seed=seed) for seed in (5, 6)]
-    firsts = [model.step(t, branched) for t in tokens_]  # two futures of one state
-    seconds = [model.step(t, f.state) for t, f in zip(tokens_, firsts, strict=True)]
-    again = model.step(tokens_[0], branched)
-    assert torch.equal(again.logits, firsts[0].logits)
-    for t, *outputs in zip(tokens_, firsts, seconds, strict=True):
-        line = torch.cat((inputs[rows, :2], t, t), dim=1)
-        own = None if lengths is None else lengths[rows]
-        wanted = answer(model, source[rows], own, line)[:, 2:]
-        close(torch.cat([o.logits for o in outputs], dim=1), wanted)
+    for rows in (torch.arange(len(source)), torch.tensor([2, 0, 0, 1, 2])):
+        branched = map_tensors(lambda leaf, rows=rows: leaf.index_select(0, rows), state)
+        for begun in (branched, state) if len(rows) == len(source) else (branched,):
+            nexts = [tokens(len(rows), 1, TARGETS, seed=seed) for seed in (5, 6)]
+            firsts = [model.step(t, begun) for t in nexts]
+            seconds = [model.step(t, f.state) for t, f in zip(nexts, firsts, strict=True)]
+            assert torch.equal(model.step(nexts[0], begun).logits, firsts[0].logits)
+            for t, *outputs in zip(nexts, firsts, seconds, strict=True):
+                line = torch.cat((inputs[rows, :2], t, t), dim=1)
+                own = None if lengths is None else lengths[rows]
+                wanted = answer(model, source[rows], own, line)[:, 2:]
+                close(torch.cat([o.logits for o in outputs], dim=1), wanted)
     assert all(map(torch.equal, leaves(state), before))
 
 
@@ -265,8 +267,14 @@ def a_cache_written_in_place(model):
 
 
 def a_cache_that_writes_over_what_others_read(model):
-    """Its room looks at the size only, not at who has written there first."""
-    return mock.patch.object(Room, "fits", lambda self, held, n: n <= self.keys.shape[2])
+    """Its room does not know who has written there first."""
+    real = Room.fits
+
+    def broken(self, held, n):
+        self.used = held.keys.shape[2]
+        return real(self, held, n)
+
+    return mock.patch.object(Room, "fits", broken)
 
 
 class Together:
