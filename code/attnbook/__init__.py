@@ -1,9 +1,9 @@
 """Attention, Measured: score, mask, normalise, pool.
 
 The rooms, in the order in which they may import: `masks`, `normalize`, `scores`, `attention`,
-`recurrent`, then `decoding` and `training`; beside them `plots` and `widgets`, which know no
-model. The names that chapters use are re-exported here; pictures load their heavy libraries only
-when they are first asked for.
+`multihead` with `positions`, the models, then `decoding` and `training`; beside them `data`,
+`plots` and `widgets`, which know no model. The names that chapters use are re-exported here;
+pictures load their heavy libraries only when they are first asked for.
 """
 
 from __future__ import annotations
@@ -21,7 +21,16 @@ from .masks import (
     random_mask,
     window_mask,
 )
+from .multihead import Attended, KeyValues, MultiHeadAttention, grouped_attention
 from .normalize import entmax15, gumbel_softmax, masked_softmax, sparsemax, top_k_softmax
+from .positions import (
+    AlibiPositions,
+    LearnedPositions,
+    RotaryPositions,
+    SinusoidalPositions,
+    alibi_slopes,
+    sinusoid,
+)
 from .recurrent import (
     AttentionDecoder,
     PlainDecoder,
@@ -69,15 +78,23 @@ _LAZY = {
 
 __all__ = [
     "AdditiveScore",
+    "AlibiPositions",
+    "Attended",
     "AttentionDecoder",
     "ConcatScore",
     "Decoded",
     "Event",
     "GeneralScore",
     "History",
+    "KeyValues",
+    "LearnedPositions",
+    "MultiHeadAttention",
     "PlainDecoder",
     "RecurrentEncoder",
     "RecurrentTranslator",
+    "RotaryPositions",
+    "SinusoidalPositions",
+    "alibi_slopes",
     "attention",
     "beam",
     "block_mask",
@@ -94,6 +111,7 @@ __all__ = [
     "gaussian",
     "global_mask",
     "greedy",
+    "grouped_attention",
     "gumbel_softmax",
     "length_mask",
     "masked_cross_entropy",
@@ -104,6 +122,7 @@ __all__ = [
     "scaled_dot",
     "set_seed",
     "show_source",
+    "sinusoid",
     "sparsemax",
     "top_k_softmax",
     "translation_loss",

@@ -40,7 +40,8 @@ class Case:
     are taken with respect to `leaves`, and to `parameters`, a pair of lists, ours and the peer's.
     Where the two do all there is to do themselves (a training step), `whole` names that, and they
     are run as they are. `goals` holds the largest ratio, ours to peer, of the forward pass or of
-    the whole, by "time" and "memory".
+    the whole, by "time" and "memory"; `backward_goals` that of forward and backward. Where there
+    are no `leaves`, only the forward pass is run.
     """
 
     subject: str
@@ -52,6 +53,7 @@ class Case:
     parameters: tuple[Sequence[Tensor], Sequence[Tensor]] = ((), ())
     goals: dict[str, float] = field(default_factory=dict)
     whole: str | None = None
+    backward_goals: dict[str, float] = field(default_factory=dict)
 
     def passes(self):
         """Pairs (ours, peer) by pass: forward without a graph, forward and backward; or `whole`."""
@@ -59,6 +61,8 @@ class Case:
             yield self.whole, (self.ours, self.peer)
             return
         yield "forward", tuple(_without_graph(f) for f in (self.ours, self.peer))
+        if not self.leaves:
+            return
         both = zip((self.ours, self.peer), self.parameters, strict=True)
         yield "forward + backward", tuple(_with_backward(f, [*self.leaves, *p]) for f, p in both)
 
@@ -165,7 +169,7 @@ def measure(case: Case, *, seconds: float = 2.0) -> list[dict]:
                     "peer_mb": memory[1],
                     "ratio": memory[0] / memory[1],
                 },
-                "goals": {} if n else case.goals,
+                "goals": case.backward_goals if n else case.goals,
             }
         )
     return rows

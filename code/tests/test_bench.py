@@ -151,13 +151,14 @@ def test_the_stored_result_has_every_row_and_goal(cases, stored):
         return row["subject"], row["setting"], row["peer"], row["pass"]
 
     wanted = {
-        (case.subject, case.setting, case.peer_name, name): case.goals if first else {}
+        (case.subject, case.setting, case.peer_name, name): goals
         for case in cases
-        for name, first in (
-            [(case.whole, True)]
+        for name, goals in (
+            [(case.whole, case.goals)]
             if case.whole
-            else [("forward", True), ("forward + backward", False)]
+            else [("forward", case.goals), ("forward + backward", case.backward_goals)]
         )
+        if case.leaves or name != "forward + backward"
     }
     assert {key(row): row["goals"] for row in stored["rows"]} == wanted
     assert len(stored["rows"]) == len(wanted)
@@ -168,6 +169,8 @@ def test_the_goals_are_the_ones_we_set(cases):
     for case in cases:
         for measure, limit in case.goals.items():
             goals.setdefault((case.subject, measure), []).append(limit)
+        for measure, limit in case.backward_goals.items():
+            goals.setdefault((case.subject, f"backward {measure}"), []).append(limit)
     assert goals == {
         ("attention without weights", "time"): [1.05, 1.35, 1.05, 1.15, 1.05, 1.10],
         ("attention with weights", "time"): [1.1, 1.1, 1.0],
@@ -175,6 +178,10 @@ def test_the_goals_are_the_ones_we_set(cases):
         ("additive attention", "memory"): [0.2],
         ("Bahdanau, training step", "time"): [1.0, 1.0, 1.0, 1 / 1.5],
         ("Bahdanau, decoded sentence", "time"): [1.0] * 4,
+        ("multi-head without weights", "time"): [1.1] * 6,
+        ("multi-head without weights", "backward time"): [0.4],
+        ("multi-head with weights", "time"): [1.0] * 3,
+        ("greedy decoding", "time"): [0.5, 1.0, 0.5, 1.0, 0.25],
     }
 
 
@@ -204,6 +211,28 @@ def test_stored_memory_is_what_the_code_needs_now(cases, stored):
         assert harness.peak_memory(ours) / harness.MB == pytest.approx(
             row["memory"]["ours_mb"], rel=0.1
         ), case.setting
+
+
+def test_memory_of_many_heads_grows_with_n_where_no_weights_are_kept_and_with_n_squared_else():
+    from attnbook import MultiHeadAttention
+
+    module = MultiHeadAttention(64, 4)
+    x = torch.zeros(1, 1024, 64)
+
+    def growth(backward, **options):
+        def run(n):
+            with torch.set_grad_enabled(backward):
+                output = module(x[:, :n], **options).output
+                return (
+                    torch.autograd.grad(output.sum(), module.parameters()) if backward else output
+                )
+
+        short, long = (harness.peak_memory(lambda n=n: run(n)) for n in (256, 1024))
+        return long / short
+
+    for backward in (False, True):
+        assert growth(backward) < 4.4
+        assert growth(backward, need_weights=True) > 8
 
 
 def test_a_missed_goal_is_named():

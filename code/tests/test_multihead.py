@@ -1,0 +1,459 @@
+"""multihead: equal to torch, to d2l, to the loop and to the einsum form; the laws of the mask."""
+
+import copy
+import itertools
+
+import pytest
+import torch
+from attnbook_testing.strategies import DTYPES, masks_for, tolerance
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+
+import attnbook as ab
+
+SIZES = ((8, 1, 1), (8, 2, 2), (8, 4, 1), (8, 4, 2), (9, 3, 3))  # d_model, heads, key-value heads
+both_paths = pytest.mark.parametrize("need_weights", [True, False], ids=["plain", "fused"])
+every_size = pytest.mark.parametrize(("d_model", "h", "kv"), SIZES, ids=str)
+
+
+def normal(*shape, seed=0, dtype=torch.float64):
+    random = torch.Generator().manual_seed(seed)
+    return torch.randn(shape, generator=random, dtype=torch.float64).to(dtype)
+
+
+def heads(d_model=8, num_heads=2, *, dtype=torch.float64, seed=0, **options):
+    """A module in evaluation, whose biases are not zero."""
+    torch.manual_seed(seed)
+    module = ab.MultiHeadAttention(d_model, num_heads, **options)
+    for name, parameter in module.named_parameters():
+        if name.endswith("bias"):
+            nn.init.normal_(parameter)
+    return module.to(dtype).eval()
+
+
+def all_masks(b, h, q, k, density=0.6):
+    """None and a mask of every rank and every choice of size-1 axes."""
+    return [None, *masks_for((b, h, q, k), torch.Generator().manual_seed(1), density)]
+
+
+def by_loop(module, queries, keys, values, mask):
+    """Head after head with slices of the matrices: output and weights, no reshape anywhere."""
+    d = module.d_model // module.num_heads
+    outputs, weights = [], []
+    for head in range(module.num_heads):
+        shared = head * module.num_kv_heads // module.num_heads
+        own, theirs = slice(head * d, head * d + d), slice(shared * d, shared * d + d)
+        slices = ((module.W_q, own), (module.W_k, theirs), (module.W_v, theirs))
+        q, k, v = (
+            nn.functional.linear(x, W.weight[rows], None if W.bias is None else W.bias[rows])
+            for (W, rows), x in zip(slices, (queries, keys, values), strict=True)
+        )
+        if mask is not None and mask.dim() == 4:
+            one = mask[:, head if mask.shape[1] > 1 else 0]
+        else:
+            one = mask
+        output, weight = ab.attention(q, k, v, mask=one)
+        outputs.append(output)
+        weights.append(weight)
+    return module.W_o(torch.cat(outputs, dim=-1)), torch.stack(weights, dim=1)
+
+
+def einsum_form(module, queries, keys, values, mask):
+    """Sequence first, (n, b, d_model), with a mask (query, key, batch)."""
+    h = module.num_heads
+    q, k, v = (
+        W(x).unflatten(-1, (h, -1))  # (n, b, h, d)
+        for W, x in ((module.W_q, queries), (module.W_k, keys), (module.W_v, values))
+    )
+    scores = torch.einsum("ibhd,jbhd->ijbh", q, k) / q.shape[-1] ** 0.5
+    scores = scores.masked_fill(~mask.unsqueeze(-1), -torch.inf)
+    weights = scores.softmax(dim=1)
+    pooled = torch.einsum("ijbh,jbhd->ibhd", weights, v)
+    return module.W_o(pooled.flatten(2)), weights
+
+
+def copy_to_torch(module, peer):
+    """Give an `nn.MultiheadAttention` our weights, whichever layout it uses."""
+    ours = (module.W_q, module.W_k, module.W_v)
+    with torch.no_grad():
+        if peer.in_proj_weight is not None:
+            peer.in_proj_weight.copy_(torch.cat([W.weight for W in ours]))
+        else:
+            theirs = (peer.q_proj_weight, peer.k_proj_weight, peer.v_proj_weight)
+            for weight, W in zip(theirs, ours, strict=True):
+                weight.copy_(W.weight)
+        if peer.in_proj_bias is not None:
+            peer.in_proj_bias.copy_(torch.cat([W.bias for W in ours]))
+    peer.out_proj.load_state_dict(module.W_o.state_dict())
+    return peer.eval()
+
+
+# equality with others
+
+
+@both_paths
+@every_size
+def test_equals_the_loop_over_heads(need_weights, d_model, h, kv):
+    module = heads(d_model, h, num_kv_heads=kv, key_size=5, value_size=6)
+    x = normal(2, 3, d_model), normal(2, 4, 5, seed=1), normal(2, 4, 6, seed=2)
+    for mask in all_masks(2, h, 3, 4):
+        output, weights = module(*x, mask=mask, need_weights=need_weights)
+        wanted, wanted_weights = by_loop(module, *x, mask)
+        torch.testing.assert_close(output, wanted, atol=1e-12, rtol=0)
+        assert (weights is not None) == need_weights
+        if need_weights:
+            torch.testing.assert_close(weights, wanted_weights, atol=1e-12, rtol=0)
+
+
+@both_paths
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("sizes", [(None, None), (5, 6)], ids=["same", "unequal"])
+def test_equals_torch(need_weights, bias, sizes):
+    module = heads(12, 3, bias=bias, key_size=sizes[0], value_size=sizes[1])
+    peer = nn.MultiheadAttention(
+        12, 3, bias=bias, kdim=sizes[0], vdim=sizes[1], batch_first=True, dtype=torch.float64
+    )
+    copy_to_torch(module, peer)
+    x = normal(2, 3, 12), normal(2, 4, sizes[0] or 12, seed=1), normal(2, 4, sizes[1] or 12, seed=2)
+    padding, causal = ab.length_mask([2, 4], 4), ab.causal_mask(3, 4)
+    for mask, theirs in (
+        (None, {}),
+        (padding, {"key_padding_mask": ~padding[:, 0]}),
+        (causal, {"attn_mask": ~causal}),
+        (padding & causal, {"key_padding_mask": ~padding[:, 0], "attn_mask": ~causal}),
+    ):
+        output, weights = module(*x, mask=mask, need_weights=need_weights)
+        wanted, wanted_weights = peer(*x, average_attn_weights=False, **theirs)
+        torch.testing.assert_close(output, wanted, atol=1e-12, rtol=0)
+        if need_weights:
+            torch.testing.assert_close(weights, wanted_weights, atol=1e-12, rtol=0)
+    count = sum(p.numel() for p in module.parameters())
+    assert count == sum(p.numel() for p in peer.parameters())
+
+
+@both_paths
+@pytest.mark.parametrize("bias", [True, False])
+def test_equals_d2l(need_weights, bias):
+    module = heads(12, 3, bias=bias, key_size=5, value_size=6, dtype=torch.float32)
+    peer = ab.import_d2l().MultiHeadAttention(5, 12, 6, 12, 3, 0.0, bias).eval()
+    peer.load_state_dict(module.state_dict())  # the four projections have the same names
+    x = [normal(*s, dtype=torch.float32) for s in ((2, 3, 12), (2, 4, 5), (2, 4, 6))]
+    for lengths in (None, torch.tensor([2, 4]), torch.tensor([[1, 2, 3], [4, 4, 1]])):
+        mask = None if lengths is None else ab.length_mask(lengths, 4)
+        output, weights = module(*x, mask=mask, need_weights=need_weights)
+        torch.testing.assert_close(output, peer(*x, lengths), atol=1e-5, rtol=0)
+        if need_weights:
+            theirs = peer.attention.attention_weights.reshape(2, 3, 3, 4)
+            torch.testing.assert_close(weights, theirs, atol=1e-5, rtol=0)
+
+
+@given(b=st.integers(1, 3), q=st.integers(1, 4), k=st.integers(1, 5), seed=st.integers(0, 99))
+def test_equals_the_sequence_first_einsum_form(b, q, k, seed):
+    module = heads(8, 2)
+    x = normal(b, q, 8, seed=seed), normal(b, k, 8, seed=seed + 1)
+    mask = normal(b, q, k, seed=seed) > 0
+    mask[..., 0] = True  # the einsum form knows no empty rows
+    output, weights = module(*x, mask=mask, need_weights=True)
+    first = [t.transpose(0, 1) for t in (*x, x[1])]
+    wanted, wanted_weights = einsum_form(module, *first, mask.permute(1, 2, 0))
+    torch.testing.assert_close(output, wanted.transpose(0, 1), atol=1e-12, rtol=0)
+    torch.testing.assert_close(weights, wanted_weights.permute(2, 3, 0, 1), atol=1e-12, rtol=0)
+
+
+def test_shared_heads_equal_torchs_and_copied_heads():
+    q, k, v = normal(2, 6, 3, 4), normal(2, 2, 5, 4, seed=1), normal(2, 2, 5, 4, seed=2)
+    wanted = nn.functional.scaled_dot_product_attention(q, k, v, enable_gqa=True)
+    output, _ = ab.grouped_attention(q, k, v)
+    torch.testing.assert_close(output, wanted, atol=1e-12, rtol=0)
+    bias = normal(6, 3, 5, seed=3)
+    for mask in all_masks(2, 6, 3, 5):
+        for need_weights in (True, False):
+            options = {"mask": mask, "bias": bias, "need_weights": need_weights}
+            grouped = ab.grouped_attention(q, k, v, **options)
+            copied = [x.repeat_interleave(3, dim=1) for x in (k, v)]
+            whole = ab.grouped_attention(q, *copied, **options)
+            torch.testing.assert_close(grouped, whole, atol=1e-12, rtol=0)
+
+
+# what it takes
+
+
+def test_queries_alone_are_self_attention_and_keys_alone_are_their_own_values():
+    module, x, y = heads(8, 2), normal(2, 3, 8), normal(2, 4, 8, seed=1)
+    assert torch.equal(module(x).output, module(x, x, x).output)
+    assert torch.equal(module(x, y).output, module(x, y, y).output)
+
+
+@both_paths
+@every_size
+def test_what_is_masked_never_matters_forward_or_backward(need_weights, d_model, h, kv):
+    module = heads(d_model, h, num_kv_heads=kv)
+    clean = [normal(2, 3, d_model), normal(2, 4, d_model, seed=1), normal(2, 4, d_model, seed=2)]
+    mask = ab.length_mask([2, 3], 4) & ab.causal_mask(3, 4)
+    mask[1, 0] = False  # an idle query
+    dirty = [x.clone() for x in clean]
+    dirty[0][1, 0] = float("nan")
+    for x in dirty[1:]:
+        x[0, 2:] = float("nan")
+        x[1, 3:] = float("inf")
+    results = []
+    for x in (clean, dirty):
+        leaves = [t.clone().requires_grad_() for t in x]
+        output, weights = module(*leaves, mask=mask, need_weights=need_weights)
+        wanted = [*leaves, *module.parameters()]
+        gradients = torch.autograd.grad(output.square().sum(), wanted)
+        results.append([output, *([weights] if need_weights else []), *gradients])
+        with torch.no_grad():
+            quiet = module(*x, mask=mask, need_weights=need_weights).output
+        torch.testing.assert_close(quiet, output)
+    torch.testing.assert_close(*results)
+    idle = results[0][0][1, 0]
+    torch.testing.assert_close(idle, module.W_o.bias)  # nothing pooled, so the bias alone
+
+
+@both_paths
+def test_a_head_taken_out_is_a_head_of_zeros(need_weights):
+    module, x = heads(8, 4), normal(3, 5, 8)
+    whole, weights = module(x, need_weights=need_weights)
+    parts = []
+    for head in range(4):
+        only = torch.eye(4)[head]
+        output, kept = module(x, head_mask=only, need_weights=need_weights)
+        parts.append(output - module.W_o.bias)
+        if need_weights:
+            assert torch.equal(kept, weights)
+    torch.testing.assert_close(sum(parts) + module.W_o.bias, whole, atol=1e-12, rtol=0)
+    per_row = torch.tensor([[1, 0, 1, 1], [0, 0, 0, 0], [1, 1, 1, 1]], dtype=torch.bool)
+    output, _ = module(x, head_mask=per_row, need_weights=need_weights)
+    torch.testing.assert_close(output[0], whole[0] - parts[1][0], atol=1e-12, rtol=0)
+    torch.testing.assert_close(output[1], module.W_o.bias.expand(5, 8), atol=1e-12, rtol=0)
+    torch.testing.assert_close(output[2], whole[2], atol=1e-12, rtol=0)
+
+
+@pytest.mark.parametrize("positions", [None, "rotary", "alibi"])
+@every_size
+def test_a_cache_of_keys_and_values_equals_the_whole(positions, d_model, h, kv):
+    if positions == "rotary":
+        if d_model // h % 2:
+            pytest.skip("rotary positions turn pairs")
+        positions = ab.RotaryPositions(d_model // h)
+    elif positions == "alibi":
+        positions = ab.AlibiPositions(h)
+    module = heads(d_model, h, num_kv_heads=kv, positions=positions)
+    x = normal(2, 6, d_model)
+    wanted = module(x, mask=ab.causal_mask(6), need_weights=True)
+    for need_weights in (True, False):
+        past = module.project(x[:, :0])
+        for start, stop in ((0, 1), (1, 2), (2, 5), (5, 6)):
+            before = [t.clone() for t in past[:2]]
+            grown = past.append(module.project(x[:, start:stop], offset=start))
+            assert all(map(torch.equal, past[:2], before))  # a state is a value
+            past = grown
+            output, weights = module.attend(
+                x[:, start:stop],
+                past,
+                mask=ab.causal_mask(stop - start, stop, offset=start),
+                offset=start,
+                need_weights=need_weights,
+            )
+            close = {"atol": 1e-6, "rtol": 0}  # angles are kept in single precision
+            torch.testing.assert_close(output, wanted.output[:, start:stop], **close)
+            if need_weights:
+                rows = wanted.weights[:, :, start:stop, :stop]
+                torch.testing.assert_close(weights, rows, **close)
+
+
+MODES = {"no_grad": torch.no_grad, "inference": torch.inference_mode, "grad": torch.enable_grad}
+
+
+@given(
+    moves=st.lists(
+        st.tuples(
+            st.integers(0, 99),  # which of the states so far
+            st.integers(1, 3),  # how many tokens follow
+            st.sampled_from(["append", "branch", "slice", "copy"]),
+            st.sampled_from(sorted(MODES)),
+        ),
+        max_size=12,
+    ),
+    seed=st.integers(0, 99),
+)
+def test_a_tree_of_states_equals_concatenation_and_no_state_ever_changes(moves, seed):
+    start = ab.KeyValues(normal(2, 3, 1, 4, seed=seed), normal(2, 3, 1, 4, seed=seed + 1))
+    states = [(start, tuple(t.clone() for t in start[:2]))]  # and what each must hold for ever
+    for step, (which, n, kind, mode) in enumerate(moves):
+        state, held = states[which % len(states)]
+        with MODES[mode]():
+            if kind == "branch":
+                rows = torch.arange(len(held[0])).flip(0)
+                state = state._replace(keys=state.keys[rows], values=state.values[rows])
+                held = tuple(t[rows] for t in held)
+            elif kind == "slice":  # a view of the same memory
+                state = state._replace(keys=state.keys[:1], values=state.values[:1])
+                held = tuple(t[:1] for t in held)
+            elif kind == "copy":
+                state = copy.deepcopy(state)
+            later = [normal(len(held[0]), 3, n, 4, seed=seed + 2 * step + i) for i in (2, 3)]
+            state = state.append(ab.KeyValues(*later))
+            held = tuple(torch.cat(pair, dim=2) for pair in zip(held, later, strict=True))
+        states.append((state, held))
+    for state, held in states:
+        for tensor, wanted in zip(state[:2], held, strict=True):
+            assert torch.equal(tensor, wanted)
+
+
+def test_a_cache_is_written_where_it_lies_and_copied_only_to_grow():
+    state = ab.KeyValues(normal(1, 1, 4, 2), normal(1, 1, 4, 2, seed=1))
+    one, places = ab.KeyValues(normal(1, 1, 1, 2), normal(1, 1, 1, 2, seed=1)), []
+    with torch.no_grad():
+        for _ in range(200):
+            state = state.append(one)
+            places.append(state.keys.data_ptr())
+    moves = sum(x != y for x, y in itertools.pairwise(places))
+    assert 0 < moves <= 8
+
+
+def test_gradients_pass_through_a_cache():
+    module = heads(8, 2)
+    x = normal(1, 3, 8).requires_grad_()
+    whole = module(x, mask=ab.causal_mask(3)).output[:, -1].sum()
+    past = module.project(x[:, :1]).append(module.project(x[:, 1:2]))
+    past = past.append(module.project(x[:, 2:]))
+    last = module.attend(x[:, 2:], past).output.sum()
+    torch.testing.assert_close(*(torch.autograd.grad(y, x)[0] for y in (last, whole)))
+
+
+@both_paths
+@pytest.mark.parametrize("kv", [1, 2, 4])
+def test_rotary_and_alibi_see_distances_only_and_equal_a_slow_loop(need_weights, kv):
+    d, x = 4, normal(1, 5, 16)
+    rotary = heads(16, 4, num_kv_heads=kv, positions=ab.RotaryPositions(d))
+    here = rotary.attend(x, rotary.project(x), need_weights=need_weights)
+    there = rotary.attend(x, rotary.project(x, offset=9), offset=9, need_weights=need_weights)
+    torch.testing.assert_close(here, there, atol=1e-6, rtol=0)
+    assert not torch.allclose(here.output, heads(16, 4, num_kv_heads=kv)(x).output, atol=1e-3)
+
+    alibi = heads(16, 4, num_kv_heads=kv, positions=ab.AlibiPositions(4))
+    output, weights = alibi(x, mask=ab.causal_mask(5), need_weights=need_weights)
+    queries, keys = alibi.W_q(x)[0], alibi.W_k(x)[0]
+    pooled = torch.zeros(5, 16, dtype=torch.float64)
+    for head, slope in enumerate(ab.alibi_slopes(4).tolist()):
+        shared, own = head * kv // 4, slice(head * d, head * d + d)
+        theirs = slice(shared * d, shared * d + d)
+        for i in range(5):
+            scores = [queries[i, own] @ keys[j, theirs] / 2 - slope * (i - j) for j in range(i + 1)]
+            row = torch.stack(scores).softmax(dim=0)
+            pooled[i, own] = row @ alibi.W_v(x)[0, : i + 1, theirs]
+            if need_weights:
+                torch.testing.assert_close(weights[0, head, i, : i + 1], row, atol=1e-6, rtol=0)
+    torch.testing.assert_close(output[0], alibi.W_o(pooled), atol=1e-6, rtol=0)
+
+
+# dtypes, dropout and torch's transforms
+
+
+@both_paths
+@pytest.mark.parametrize("positions", [None, ab.RotaryPositions(4), ab.AlibiPositions(4)], ids=str)
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_every_dtype_is_kept_and_near_double(dtype, positions, need_weights):
+    module = heads(16, 4, num_kv_heads=2, positions=copy.deepcopy(positions))
+    x, mask = normal(2, 5, 16) / 2, ab.length_mask([3, 5], 5)
+    wanted = module(x, mask=mask).output
+    output, weights = module.to(dtype)(x.to(dtype), mask=mask, need_weights=need_weights)
+    assert output.dtype == dtype and (weights is None or weights.dtype == dtype)
+    slack = max(tolerance(dtype, 16), 1e-6)
+    torch.testing.assert_close(output.double(), wanted, atol=slack, rtol=slack)
+
+
+@both_paths
+@pytest.mark.parametrize("positions", [None, ab.RotaryPositions(4), ab.AlibiPositions(4)], ids=str)
+def test_autocast(positions, need_weights):
+    module = heads(16, 4, dtype=torch.float32, positions=copy.deepcopy(positions))
+    x = normal(2, 5, 16, dtype=torch.float32)
+    older = module.project(x[:, :4])  # made in single precision, outside
+    wanted = module(x, mask=ab.causal_mask(5))
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        whole = module(x, mask=ab.causal_mask(5), need_weights=need_weights).output
+        memory = older.append(module.project(x[:, 4:], offset=4))
+        last = module.attend(x[:, 4:], memory, offset=4, need_weights=need_weights).output
+    torch.testing.assert_close(whole.float(), wanted.output, atol=0.05, rtol=0)
+    torch.testing.assert_close(last.float(), wanted.output[:, 4:], atol=0.05, rtol=0)
+
+
+def test_dropout_drops_in_training_only():
+    torch.manual_seed(0)
+    module, x = heads(8, 2, dropout=0.5), normal(2, 6, 8)
+    assert torch.equal(module(x).output, module(x).output)
+    module.train()
+    assert not torch.equal(module(x).output, module(x).output)
+    sure = heads(8, 2)
+    assert torch.equal(sure(x).output, sure.train()(x).output)
+
+
+@both_paths
+def test_compiles_in_one_graph(need_weights):
+    module, x = heads(8, 4, num_kv_heads=2, dtype=torch.float32), normal(2, 5, 8).float()
+    mask = ab.length_mask([3, 5], 5)
+    compiled = torch.compile(module, fullgraph=True, backend="aot_eager")
+    for y in (x, x[:, :4]):
+        part = mask[..., : y.shape[1]]
+        output = compiled(y, mask=part, need_weights=need_weights).output
+        torch.testing.assert_close(output, module(y, mask=part).output, atol=1e-5, rtol=0)
+
+
+# numbers of parameters, and errors
+
+
+@every_size
+def test_parameters_are_there_before_the_first_call(d_model, h, kv):
+    count = sum(p.numel() for p in heads(d_model, h, num_kv_heads=kv, bias=False).parameters())
+    assert count == 2 * d_model**2 + 2 * d_model * (d_model // h * kv)
+    whole = [sum(p.numel() for p in heads(12, n).parameters()) for n in (1, 2, 3, 4, 6, 12)]
+    assert set(whole) == {4 * 12**2 + 4 * 12}  # however many heads
+
+
+@pytest.mark.parametrize(
+    ("error", "match", "build"),
+    [
+        (ValueError, "num_heads must divide d_model, 10, got 3", lambda: heads(10, 3)),
+        (ValueError, "num_heads must be at least 1, got 0", lambda: heads(8, 0)),
+        (TypeError, "num_heads must be an int, got float", lambda: heads(8, 2.0)),
+        (ValueError, "num_kv_heads must divide", lambda: heads(12, 6, num_kv_heads=4)),
+        (ValueError, "dropout must be", lambda: heads(8, 2, dropout=1.0)),
+        (ValueError, "key_size must be at least 1", lambda: heads(8, 2, key_size=0)),
+        (ValueError, "must turn d = 4", lambda: heads(8, 2, positions=ab.RotaryPositions(8))),
+        (ValueError, "slope for each of 2", lambda: heads(8, 2, positions=ab.AlibiPositions(4))),
+        (TypeError, "positions must be", lambda: heads(8, 2, positions=ab.SinusoidalPositions(8))),
+    ],
+)
+def test_what_cannot_be_built_says_so(error, match, build):
+    with pytest.raises(error, match=match):
+        build()
+
+
+def idle_mask(*shape):
+    return torch.ones(shape, dtype=torch.bool)
+
+
+@pytest.mark.parametrize("grad", [True, False])
+@pytest.mark.parametrize(
+    ("error", "match", "x", "options"),
+    [
+        (ValueError, r"queries must be \(b, n, 8\)", [normal(3, 8)], {}),
+        (ValueError, r"keys must be \(b, n, 8\)", [normal(2, 3, 8), normal(2, 4, 7)], {}),
+        (ValueError, r"values must be", [normal(2, 3, 8), normal(2, 4, 8), normal(2, 4, 7)], {}),
+        (ValueError, "batch axes", [normal(2, 3, 8), normal(1, 4, 8)], {}),
+        (ValueError, "values must be", [normal(2, 3, 8), normal(2, 4, 8), normal(2, 5, 8)], {}),
+        (ValueError, "does not fit", [normal(2, 3, 8)], {"mask": idle_mask(2, 3)}),
+        (ValueError, "does not fit", [normal(2, 3, 8)], {"mask": idle_mask(4, 3, 3)}),
+        (ValueError, "mask must be", [normal(2, 3, 8)], {"mask": idle_mask(3)}),
+        (TypeError, "mask must be boolean", [normal(2, 3, 8)], {"mask": torch.ones(3, 3)}),
+        (ValueError, "head_mask must be", [normal(2, 3, 8)], {"head_mask": torch.ones(2)}),
+        (TypeError, "head_mask must be", [normal(2, 3, 8)], {"head_mask": [1, 1, 1, 1]}),
+        (TypeError, "floating point", [torch.zeros(2, 3, 8, dtype=torch.int64)], {}),
+    ],
+)
+def test_bad_input_is_named(error, match, x, options, grad):
+    with torch.set_grad_enabled(grad), pytest.raises(error, match=match):
+        heads(8, 4, num_kv_heads=2)(*x, **options)

@@ -1,0 +1,195 @@
+"""positions: formulas against slow loops, the laws each kind promises, offsets and dtypes."""
+
+import math
+
+import pytest
+import torch
+from attnbook_testing.strategies import DTYPES, tolerance
+from hypothesis import given
+from hypothesis import strategies as st
+
+import attnbook as ab
+
+sizes = st.integers(1, 9)
+every_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=str)
+
+
+def normal(*shape, seed=0, dtype=torch.float64):
+    random = torch.Generator().manual_seed(seed)
+    return torch.randn(shape, generator=random, dtype=torch.float64).to(dtype)
+
+
+# sinusoidal
+
+
+@given(n=st.integers(0, 6), d=sizes, offset=st.integers(0, 3000))
+def test_sinusoid_equals_the_formula(n, d, offset):
+    rows = ab.sinusoid(n, d, offset=offset)
+    assert rows.shape == (n, d) and rows.dtype == torch.float32
+    for p in range(n):
+        for j in range(d):
+            angle = (p + offset) / 10_000 ** (2 * (j // 2) / d)
+            wanted = math.cos(angle) if j % 2 else math.sin(angle)
+            assert rows[p, j].item() == pytest.approx(wanted, abs=1e-6)
+
+
+@given(half=st.integers(1, 5), step=st.integers(-20, 20), place=st.integers(20, 500))
+def test_a_relative_offset_is_one_rotation_wherever_it_starts(half, step, place):
+    d = 2 * half
+    turn = torch.zeros(d, d, dtype=torch.float64)
+    for i in range(half):
+        angle = step / 10_000 ** (2 * i / d)
+        c, s = math.cos(angle), math.sin(angle)
+        turn[2 * i : 2 * i + 2, 2 * i : 2 * i + 2] = torch.tensor([[c, s], [-s, c]])
+    here = ab.sinusoid(1, d, offset=place)[0].double()
+    there = ab.sinusoid(1, d, offset=place + step)[0].double()
+    torch.testing.assert_close(turn @ here, there, atol=1e-6, rtol=0)
+
+
+def test_sinusoidal_equals_d2l_on_even_sizes():
+    d2l = ab.import_d2l()
+    x = normal(2, 40, 12, dtype=torch.float32)
+    wanted = d2l.PositionalEncoding(12, 0.0)(x.clone())
+    torch.testing.assert_close(ab.SinusoidalPositions(12)(x), wanted, atol=1e-5, rtol=0)
+
+
+# every kind that is a module of x
+
+
+def make(kind, d=6, max_len=8):
+    torch.manual_seed(0)
+    classes = {
+        "sinusoidal": ab.SinusoidalPositions,
+        "learned": ab.LearnedPositions,
+        "rotary": ab.RotaryPositions,
+    }
+    return classes[kind](d, max_len=max_len)
+
+
+KINDS = ["sinusoidal", "learned", "rotary"]
+every_kind = pytest.mark.parametrize("kind", KINDS)
+fixed_kind = pytest.mark.parametrize("kind", ["sinusoidal", "rotary"])
+
+
+@every_kind
+@given(first=st.integers(0, 8), start=st.integers(0, 8))
+def test_offset_continues_where_the_first_rows_stopped(kind, first, start):
+    positions, x = make(kind, max_len=24), normal(2, 12, 6)
+    whole = positions(x, offset=start)
+    parts = positions(x[:, :first], offset=start), positions(x[:, first:], offset=start + first)
+    assert torch.equal(torch.cat(parts, dim=1), whole)
+
+
+@fixed_kind
+@given(offset=st.integers(0, 20), n=st.integers(0, 12))
+def test_past_the_table_nothing_changes(kind, offset, n):
+    short, long = make(kind, max_len=5), make(kind, max_len=64)
+    x = normal(1, n, 6)
+    assert torch.equal(short(x, offset=offset), long(x, offset=offset))
+
+
+def test_learned_positions_say_where_they_end():
+    learned = ab.LearnedPositions(4, max_len=8)
+    assert learned(normal(1, 3, 4), offset=5).shape == (1, 3, 4)
+    with pytest.raises(ValueError, match=r"max_len = 8: 3 rows at offset 6 need 9"):
+        learned(normal(1, 3, 4), offset=6)
+
+
+@every_kind
+@every_dtype
+def test_the_dtype_of_x_is_kept(kind, dtype):
+    positions, x = make(kind), normal(2, 3, 6, dtype=dtype)
+    near = positions(x.double())
+    for module in (positions, positions.to(dtype)):
+        assert module(x).dtype == dtype
+        torch.testing.assert_close(module(x).double(), near, atol=tolerance(dtype, 8), rtol=0)
+
+
+@every_kind
+def test_nothing_is_changed_and_tables_are_buffers_or_parameters(kind):
+    positions, x = make(kind), normal(2, 3, 6)
+    before = x.clone()
+    positions(x)
+    assert torch.equal(x, before)
+    assert not any(isinstance(v, torch.Tensor) for v in vars(positions).values())
+    tensors = {*dict(positions.named_buffers()), *dict(positions.named_parameters())}
+    assert tensors == {"table"}
+    assert set(positions.state_dict()) == ({"table"} if kind == "learned" else set())
+    assert positions.to("meta").table.is_meta
+
+
+@every_kind
+def test_wrong_rows_are_refused(kind):
+    with pytest.raises(ValueError, match=r"x must be \(\.\.\., n, 6\), got shape \(2, 3, 5\)"):
+        make(kind)(normal(2, 3, 5))
+    with pytest.raises(ValueError, match="offset must be at least 0, got -1"):
+        make(kind)(normal(2, 3, 6), offset=-1)
+    with pytest.raises(TypeError, match="x must be floating point"):
+        make(kind)(torch.zeros(2, 3, 6, dtype=torch.int64))
+
+
+# rotary
+
+
+@given(n=sizes, half=st.integers(1, 4), offset=st.integers(0, 500))
+def test_rotary_equals_complex_multiplication(n, half, offset):
+    d, x = 2 * half, normal(2, 3, n, 2 * half)
+    turned = ab.RotaryPositions(d, max_len=16)(x, offset=offset)
+    pairs = torch.view_as_complex(x.unflatten(-1, (-1, 2)).contiguous())
+    places = torch.arange(offset, offset + n).double()
+    rates = 10_000 ** (-torch.arange(half).double() * 2 / d)
+    wanted = pairs * torch.polar(torch.ones(n, half).double(), torch.outer(places, rates))
+    torch.testing.assert_close(turned, torch.view_as_real(wanted).flatten(-2), atol=1e-5, rtol=0)
+
+
+@given(shift=st.integers(0, 300), i=st.integers(0, 40), j=st.integers(0, 40))
+def test_rotary_scores_depend_on_the_distance_only(shift, i, j):
+    rotary = ab.RotaryPositions(8)
+    q, k = normal(1, 8, seed=1), normal(1, 8, seed=2)
+    here = rotary(q, offset=i) @ rotary(k, offset=j).mT
+    there = rotary(q, offset=i + shift) @ rotary(k, offset=j + shift).mT
+    torch.testing.assert_close(here, there, atol=1e-5, rtol=0)
+
+
+def test_rotary_keeps_lengths_and_wants_pairs():
+    x = normal(3, 7, 8)
+    turned = ab.RotaryPositions(8)(x, offset=3)
+    torch.testing.assert_close(turned.norm(dim=-1), x.norm(dim=-1), atol=1e-6, rtol=0)
+    with pytest.raises(ValueError, match="d must be even"):
+        ab.RotaryPositions(5)
+
+
+# ALiBi
+
+
+@pytest.mark.parametrize("power", range(6))
+def test_alibi_slopes_of_a_power_of_two_are_the_papers_geometric_sequence(power):
+    h = 2**power
+    ratio = 2 ** (-8 / h)  # both the first slope and the ratio
+    wanted = torch.tensor([ratio ** (i + 1) for i in range(h)])
+    torch.testing.assert_close(ab.alibi_slopes(h), wanted)
+
+
+@pytest.mark.parametrize("h", [3, 5, 6, 7, 11, 12, 24])
+def test_other_numbers_of_heads_fill_up_with_every_second_slope_of_the_double(h):
+    below = max(p for p in (1, 2, 4, 8, 16) if p < h)
+    slopes, double = ab.alibi_slopes(h), ab.alibi_slopes(2 * below)
+    torch.testing.assert_close(slopes[:below], ab.alibi_slopes(below))
+    torch.testing.assert_close(slopes[below:], double[0::2][: h - below])
+    assert slopes.unique().numel() == h  # no two heads alike
+
+
+def test_the_papers_examples_of_slopes():
+    assert ab.alibi_slopes(8).tolist() == [2.0**-i for i in range(1, 9)]
+    torch.testing.assert_close(ab.alibi_slopes(16)[:2], torch.tensor([2**-0.5, 2**-1.0]))
+
+
+@given(h=st.integers(1, 5), q=st.integers(0, 4), k=st.integers(0, 6), offset=st.integers(0, 5))
+def test_alibi_bias_entry_by_entry(h, q, k, offset):
+    bias, slopes = ab.AlibiPositions(h)(q, k, offset=offset), ab.alibi_slopes(h).tolist()
+    assert bias.shape == (h, q, k)
+    for a in range(h):
+        for i in range(q):
+            for j in range(k):
+                wanted = -slopes[a] * abs(i + offset - j)
+                assert bias[a, i, j].item() == pytest.approx(wanted, rel=1e-6)
