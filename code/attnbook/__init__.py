@@ -49,6 +49,7 @@ __version__ = "0.1.0"
 
 _LAZY = {
     "AttentionHeatmap": ".widgets",
+    "HeadAblation": ".widgets",
     "KernelRegression": ".widgets",
     "import_d2l": ".peers",
     "plots": ".plots",

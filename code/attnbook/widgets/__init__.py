@@ -1,7 +1,15 @@
 """Widgets: pictures that answer, in a notebook with its kernel and in the static page without."""
 
+from .ablation import HeadAblation
 from .heatmap import AttentionHeatmap
 from .kernel import KernelRegression
 from .state import STUB_CSS, STUB_ESM, stub_state
 
-__all__ = ["STUB_CSS", "STUB_ESM", "AttentionHeatmap", "KernelRegression", "stub_state"]
+__all__ = [
+    "STUB_CSS",
+    "STUB_ESM",
+    "AttentionHeatmap",
+    "HeadAblation",
+    "KernelRegression",
+    "stub_state",
+]

@@ -14,11 +14,15 @@ HERE = Path(__file__).parent
 #: Every widget class by its `_anywidget_id`: its entry module, beside which its style sheet stands.
 WIDGETS: dict[str, str] = {
     "attnbook.widgets.AttentionHeatmap": "heatmap.js",
+    "attnbook.widgets.HeadAblation": "ablation.js",
     "attnbook.widgets.KernelRegression": "kernel.js",
 }
 
 #: Style sheets that a widget class takes over from others, before its own.
-STYLES: dict[str, list[str]] = {"attnbook.widgets.KernelRegression": ["heatmap.css"]}
+STYLES: dict[str, list[str]] = {
+    "attnbook.widgets.HeadAblation": ["heatmap.css"],
+    "attnbook.widgets.KernelRegression": ["heatmap.css"],
+}
 
 _IMPORT = re.compile(r'^import \{[^}]*\} from "\./(\w+\.js)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?!default\b)", re.MULTILINE)

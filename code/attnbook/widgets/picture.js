@@ -3,7 +3,7 @@ import { goldHits, subtract } from "./measure.js";
 import { allowedCells, maskedSoftmax } from "./softmax.js";
 
 /** A binary trait arrives as a DataView (or typed array): copied, so that it is aligned. */
-function binary(model, name, Type) {
+export function binary(model, name, Type) {
   const raw = model.get(name);
   if (!raw || !raw.byteLength) return null;
   const buffer = raw.buffer ?? raw;
