@@ -226,3 +226,15 @@ def test_a_stored_seed_trains_again_to_the_same_end():
     assert tr.accuracy(model, case)[2].item() == pytest.approx(row["both"], abs=0.01)
     again = torch.tensor(tr.heads_on_sources(model, case)).round()
     assert torch.equal(again, torch.tensor(row["heads on sources"]).round())
+
+
+def test_an_idle_head_has_doubles():
+    """The last claim: out alone nothing is lost, out with its doubles the relation is."""
+    model, case = tr.trained("four heads", 2), tr.held_out()
+    looks, out = tr.heads_on_sources(model, case), tr.ablations(model, case)
+    assert has_an_idle_clear_head(looks.tolist(), out.tolist())
+    head = ((looks.max(dim=1).values > 0.7) & (out[:, 2] > 0.99)).nonzero()[0, 0]
+    relation = looks[head].argmax()
+    doubles = looks[:, relation] > 0.7
+    left_over = tr.accuracy(model, case, (~doubles).float())
+    assert doubles.sum() > 1 and left_over[relation] < 0.6 and left_over[1 - relation] > 0.99
