@@ -237,4 +237,4 @@ def test_an_idle_head_has_doubles():
     relation = looks[head].argmax()
     doubles = looks[:, relation] > 0.7
     left_over = tr.accuracy(model, case, (~doubles).float())
-    assert doubles.sum() > 1 and left_over[relation] < 0.6 and left_over[1 - relation] > 0.99
+    assert doubles.sum() > 1 and left_over[relation] < 0.7 and left_over[1 - relation] > 0.99
