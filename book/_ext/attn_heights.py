@@ -14,6 +14,8 @@ def reserved_height(traits: dict, width: int) -> int:
         return kernel_height(traits, width)
     if traits.get("_anywidget_id") == "attnbook.widgets.AlignmentViewer":
         return alignment_height(traits, width)
+    if traits.get("_anywidget_id") == "attnbook.widgets.HeadAblation":
+        return ablation_height(traits, width)
     *_, queries, keys = traits.get("_shape", (1, 8, 8))
 
     def longest(name: str) -> int:
@@ -178,6 +180,22 @@ def alignment_card(example: dict, width: int) -> float:
     parts = [token, 77, score] if some else [token, score]
     rows = [max(parts[n : n + columns]) for n in range(0, len(parts), columns)]
     return 22 + sum(rows) + 10 * (len(rows) - 1)
+
+
+def ablation_height(traits: dict, width: int) -> int:
+    """The same for head ablation: maps in lines, the output below, bars, the read-out."""
+    _, count, queries, keys, relations, _ = traits["_shape"]
+    lines = math.ceil(count / (2 if width < 480 else 4))
+    columns = math.ceil(count / lines)
+    share = (width - 16 * (columns - 1)) // columns
+    labels = share >= 240  # as `planHeads` of the widget's ablation_heads.js
+    cell = min(26, (share - 12 - (62 if labels else 1)) // max(keys, 1))
+    maps = lines * (cell * queries + 36 + (45 if labels else 0)) + 10 * lines
+    title = 29 if traits.get("title") else 0
+    output = 24 * len(traits.get("inputs", [])) + 39 * relations
+    bars = 12 + 25 * (relations + (relations > 1))
+    readout = 130 if width < 480 else 70
+    return 4 + title + 40 + maps + 34 + output + bars + readout
 
 
 def heatmap_sizes(traits: dict, width: int) -> dict[str, int]:

@@ -68,6 +68,7 @@ _LAZY = {
     "AlignmentExample": ".widgets",
     "AlignmentViewer": ".widgets",
     "AttentionHeatmap": ".widgets",
+    "HeadAblation": ".widgets",
     "KernelRegression": ".widgets",
     "data": ".data",
     "import_d2l": ".peers",

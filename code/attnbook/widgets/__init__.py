@@ -1,5 +1,6 @@
 """Widgets: pictures that answer, in a notebook with its kernel and in the static page without."""
 
+from .ablation import HeadAblation
 from .alignment import AlignmentViewer
 from .alignment_examples import AlignmentExample
 from .heatmap import AttentionHeatmap
@@ -12,6 +13,7 @@ __all__ = [
     "AlignmentExample",
     "AlignmentViewer",
     "AttentionHeatmap",
+    "HeadAblation",
     "KernelRegression",
     "stub_state",
 ]

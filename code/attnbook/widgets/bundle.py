@@ -15,12 +15,14 @@ HERE = Path(__file__).parent
 WIDGETS: dict[str, str] = {
     "attnbook.widgets.AlignmentViewer": "alignment.js",
     "attnbook.widgets.AttentionHeatmap": "heatmap.js",
+    "attnbook.widgets.HeadAblation": "ablation.js",
     "attnbook.widgets.KernelRegression": "kernel.js",
 }
 
 #: Style sheets that a widget class takes over from others, before its own.
 STYLES: dict[str, list[str]] = {
     "attnbook.widgets.AlignmentViewer": ["heatmap.css"],
+    "attnbook.widgets.HeadAblation": ["heatmap.css"],
     "attnbook.widgets.KernelRegression": ["heatmap.css"],
 }
 

@@ -1,0 +1,240 @@
+"""Chapter 5: the task of two relations, the argument about one head, and controls of its claims."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnbook.experiments import two_relations as tr
+from attnbook.stored import load_table
+
+ROWS = load_table("two_relations")
+PLACE = st.integers(0, tr.PLACES - 1)
+SEED = st.integers(0, 2**31)
+
+
+def examples(seed=0, count=50):
+    return tr.draw(count, torch.Generator().manual_seed(seed))
+
+
+def wild(seed, num_heads=1, size=3.0, **options):
+    """An untrained model whose parameters are large, so that its weights are sharp."""
+    torch.manual_seed(seed)
+    model = tr.TwoRelations(num_heads=num_heads, **options)
+    for parameter in model.parameters():
+        torch.nn.init.normal_(parameter, std=size / parameter.shape[-1] ** 0.5)
+    return model.eval()
+
+
+@pytest.fixture(scope="module")
+def pair():
+    """One head and two heads after a short training, of the same size."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("one head", "two heads"):
+            patch.setitem(tr.MODELS, name, (*tr.MODELS[name][:3], 400))
+        return tr.trained("one head", 1), tr.trained("two heads", 1)
+
+
+# the task
+
+
+def test_answers_are_where_the_relations_say():
+    case = examples()
+    assert case.keys.shape == case.values.shape == case.asked.shape == (50, tr.PLACES)
+    for b in range(50):
+        keys, values = case.keys[b].tolist(), case.values[b].tolist()
+        assert len(set(keys)) == tr.PLACES
+        for i in range(tr.PLACES):
+            left, match = (i - 2) % tr.PLACES, keys.index(case.asked[b, i].item())
+            assert case.sources[b, i].tolist() == [left, match]
+            assert case.answers[b, i].tolist() == [values[left], values[match]]
+
+
+@given(SEED, PLACE)
+def test_filling_the_sources_changes_these_two_values_and_the_answers(seed, place):
+    case = examples(seed, 8)
+    new = torch.randint(tr.VALUES, (8, 2), generator=torch.Generator().manual_seed(seed))
+    apart = case.sources[:, place, 0] != case.sources[:, place, 1]
+    before = [x.clone() for x in case]
+    filled = tr.fill_sources(case, place, new)
+    assert all(torch.equal(x, y) for x, y in zip(case, before, strict=True)), "nothing is mutated"
+    assert torch.equal(filled.answers[apart, place], new[apart])
+    changed = filled.values != case.values
+    for b in range(8):
+        assert set(changed[b].nonzero().flatten().tolist()) <= set(case.sources[b, place].tolist())
+    assert torch.equal(
+        filled.answers, filled.values.unsqueeze(-1).expand(-1, -1, 2).gather(1, filled.sources)
+    )
+
+
+# the argument
+
+
+def test_weights_never_depend_on_values():
+    case, model = examples(), wild(0, num_heads=2)
+    other = (case.values + 3) % tr.VALUES
+    first = model(case.keys, case.values, case.asked, need_weights=True)[1]
+    assert torch.equal(first, model(case.keys, other, case.asked, need_weights=True)[1])
+
+
+@given(SEED, PLACE, st.sampled_from([0.5, 3.0, 20.0]))
+def test_one_head_under_a_linear_readout_is_never_right_in_all_four_ways(seed, place, size):
+    assert tr.right_all_ways(wild(seed, size=size), examples(seed), place) == 0
+
+
+def test_the_argument_needs_one_head_and_a_linear_readout(pair):
+    one, two = pair
+    case = tr.held_out()
+    assert tr.right_all_ways(one, case) == 0
+    assert tr.right_all_ways(two, case) > 0.99  # so the count can be other than 0
+    hidden = [row for row in ROWS if row["model"] == "one head, hidden layer"]
+    assert min(row["all ways"] for row in hidden) > 0.99
+
+
+# a head's part in the output
+
+
+@pytest.mark.parametrize("num_heads", [1, 2, 4])
+def test_contributions_are_the_blocks_of_the_output_matrix(num_heads):
+    case, model = examples(), wild(1, num_heads, size=1.0)
+    added, base = tr.contributions(model, case)
+    logits, weights = model(*case[:3], need_weights=True)
+    torch.testing.assert_close(added.sum(dim=0) + base, logits, atol=1e-3, rtol=1e-4)
+    d = 32 // num_heads
+    for head in range(num_heads):
+        rows = slice(head * d, head * d + d)
+        pooled = weights[:, head] @ (model.value(case.values) @ model.attend.W_v.weight[rows].T)
+        wanted = pooled @ model.attend.W_o.weight[:, rows].T @ model.readout.weight.T
+        torch.testing.assert_close(added[head].flatten(2), wanted, atol=1e-3, rtol=1e-4)
+
+
+def test_an_ablation_is_a_block_of_zeros(pair):
+    _, two = pair
+    case = examples()
+    out = tr.ablations(two, case)
+    for head in range(2):
+        blind = tr.TwoRelations()
+        blind.load_state_dict(two.state_dict())
+        blind.attend.W_o.weight.data[:, 16 * head : 16 * head + 16] = 0
+        torch.testing.assert_close(tr.accuracy(blind, case), out[head])
+
+
+def test_accuracy_and_hits_of_a_model_made_by_hand():
+    """Weights that know: head 0 looks two to the left, head 1 at nothing in particular."""
+    model = wild(0, num_heads=2)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.zero_()
+        model.place.weight[:, : tr.PLACES] = torch.eye(tr.PLACES)
+        for place in range(tr.PLACES):
+            model.attend.W_q.weight[(place - 2) % tr.PLACES, place] = 100.0
+            model.attend.W_k.weight[place, place] = 1.0
+        model.value.weight[:, : tr.VALUES] = torch.eye(tr.VALUES)
+        model.attend.W_v.weight[: tr.VALUES, : tr.VALUES] = torch.eye(tr.VALUES)
+        model.attend.W_o.weight.copy_(torch.eye(32))
+        model.readout.weight[: tr.VALUES, : tr.VALUES] = torch.eye(tr.VALUES)
+    case = examples(count=400)
+    left, match, both = tr.accuracy(model, case).tolist()
+    assert left == 1 and abs(match - 1 / tr.VALUES) < 0.04 and both <= match
+    looks = tr.heads_on_sources(model, case)
+    assert looks[0, 0] == 1 and abs(looks[0, 1] - 0.1) < 0.02
+    assert tr.ablations(model, case)[0, 0] < 0.2 and tr.ablations(model, case)[1, 0] == 1
+
+
+# the chapter's claims: over all stored seeds, and not without training
+
+
+def of(name):
+    return [row for row in ROWS if row["model"] == name]
+
+
+def test_every_model_is_stored_for_five_seeds():
+    assert list(tr.SEEDS) == [0, 1, 2, 3, 4]
+    for name in tr.MODELS:
+        assert [row["seed"] for row in of(name)] == list(tr.SEEDS)
+
+
+def one_gives_up(left, match):
+    low, high = sorted((left, match))
+    return high > 0.95 and low < 0.3
+
+
+def each_takes_one(looks):
+    best = torch.tensor(looks).max(dim=0)
+    return set(best.indices.tolist()) == {0, 1} and best.values.min() > 0.99
+
+
+def loses_one_only(looks, out):
+    left, match = torch.tensor(looks).argmax(dim=0).tolist()
+    lost = out[left][0] < 0.3 and out[match][1] < 0.3
+    return lost and out[left][1] > 0.99 and out[match][0] > 0.99
+
+
+def has_an_idle_clear_head(looks, out):
+    clear = torch.tensor(looks).max(dim=1).values > 0.7
+    return bool((clear & (torch.tensor(out)[:, 2] > 0.99)).any())
+
+
+def test_the_claims_hold_for_every_seed():
+    for row in ROWS:
+        name, looks, out = row["model"], row["heads on sources"], row["one head out"]
+        if name in ("one head", "one head, twice as wide", "one head, three times as long"):
+            assert one_gives_up(row["left"], row["match"]) and row["both"] < 0.3
+            assert row["all ways"] == 0
+        else:
+            assert min(row["left"], row["match"], row["both"], row["all ways"]) > 0.99
+        if name == "two heads":
+            assert each_takes_one(looks) and loses_one_only(looks, out)
+        if name == "four heads":
+            assert has_an_idle_clear_head(looks, out)
+    assert {row["parameters"] for row in of("one head")} == {
+        row["parameters"] for row in [*of("two heads"), *of("four heads")]
+    }
+    firsts = {row["heads on sources"][0][0] > 0.5 for row in of("two heads")}
+    assert firsts == {True, False}, "which head takes which relation differs by seed"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_claim_holds_without_training(seed):
+    case = tr.held_out()
+    for num_heads in (1, 2, 4):
+        torch.manual_seed(seed)
+        model = tr.TwoRelations(num_heads=num_heads)
+        left, match, both = tr.accuracy(model, case).tolist()
+        looks = tr.heads_on_sources(model, case).tolist()
+        out = tr.ablations(model, case).tolist()
+        assert both < 0.5 and not one_gives_up(left, match)
+        assert not each_takes_one(looks)
+        assert num_heads < 2 or not loses_one_only(looks, out)
+        assert not has_an_idle_clear_head(looks, out)
+
+
+def test_no_claim_holds_on_shuffled_answers(pair):
+    """Answers, and the places they come from, of other sequences."""
+    _, two = pair
+    case = tr.held_out()
+    other = case._replace(answers=case.answers.flip(0), sources=case.sources.flip(0))
+    assert tr.accuracy(two, other).max() < 0.3
+    looks = tr.heads_on_sources(two, other).tolist()
+    assert not each_takes_one(looks)
+    assert not loses_one_only(looks, tr.ablations(two, other).tolist())
+
+
+def test_a_stored_seed_trains_again_to_the_same_end():
+    row = of("two heads")[3]
+    model, case = tr.trained("two heads", 3), tr.held_out()
+    assert tr.accuracy(model, case)[2].item() == pytest.approx(row["both"], abs=0.01)
+    again = torch.tensor(tr.heads_on_sources(model, case)).round()
+    assert torch.equal(again, torch.tensor(row["heads on sources"]).round())
+
+
+def test_an_idle_head_has_doubles():
+    """The last claim: out alone nothing is lost, out with its doubles the relation is."""
+    model, case = tr.trained("four heads", 2), tr.held_out()
+    looks, out = tr.heads_on_sources(model, case), tr.ablations(model, case)
+    assert has_an_idle_clear_head(looks.tolist(), out.tolist())
+    head = ((looks.max(dim=1).values > 0.7) & (out[:, 2] > 0.99)).nonzero()[0, 0]
+    relation = looks[head].argmax()
+    doubles = looks[:, relation] > 0.7
+    left_over = tr.accuracy(model, case, (~doubles).float())
+    assert doubles.sum() > 1 and left_over[relation] < 0.7 and left_over[1 - relation] > 0.99
