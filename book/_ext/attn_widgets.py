@@ -108,6 +108,7 @@ def box(picture: nodes.image, view: dict, traits: dict, states: dict | None = No
     ]  # else Sphinx puts it inside a link
     node["alt"] = picture.get("alt") or traits.get("alt", "")
     node["view"], node["states"] = view, states
+    node["widget"] = traits.get("_anywidget_id", "")
     node["wide"], node["narrow"] = (
         reserved_height(traits, width) for width in (WIDE, NARROW)
     )
@@ -225,21 +226,33 @@ class PlaceLiveWidget(SphinxPostTransform):
 
 
 def write_assets(app: Sphinx) -> None:
-    """Write the code of all widgets, once for the site."""
+    """Write the code of each widget, once for the site."""
     if app.builder.format != "html":
         return
     static = Path(app.outdir) / "_static"
     static.mkdir(parents=True, exist_ok=True)
-    (static / "attn-widgets.js").write_text(
-        load_bundle().registry_script(), encoding="utf-8"
-    )
+    bundle = load_bundle()
+    for widget in bundle.WIDGETS:
+        code = bundle.registry_script(widget)
+        (static / script_name(widget)).write_text(code, encoding="utf-8")
+
+
+def script_name(widget: str) -> str:
+    """The file with a widget's code: `attn-HeadAblation.js`."""
+    return f"attn-{widget.rpartition('.')[2]}.js"
 
 
 def add_assets(app: Sphinx, pagename, templatename, context, doctree) -> None:
-    """Load the widgets' code on the pages that show one, and on no other."""
-    if doctree is None or not any(doctree.findall(widget_picture)):
+    """Load a widget's code on the pages that show it, and on no other."""
+    shown = (
+        set()
+        if doctree is None
+        else {w["widget"] for w in doctree.findall(widget_picture)}
+    )
+    if not shown:
         return
-    app.add_js_file("attn-widgets.js", loading_method="defer")
+    for widget in sorted(shown & set(load_bundle().WIDGETS)):
+        app.add_js_file(script_name(widget), loading_method="defer")
     app.add_js_file("widgets/mount.js", loading_method="defer")
 
 

@@ -68,7 +68,12 @@ def sources(widget: str) -> dict[str, str]:
     return {"esm": join(entry), "css": "\n".join(map(_read, styles))}
 
 
-def registry_script() -> str:
-    """A classic script for the static site: `attnWidgets` maps each widget's id to its source."""
-    table = {widget: sources(widget) for widget in sorted(WIDGETS)}
-    return f"window.attnWidgets = {json.dumps(table, ensure_ascii=False)};\n"
+def registry_script(*widgets: str) -> str:
+    """A classic script for the static site: adds widgets to `attnWidgets`, which maps id to source.
+
+    Args:
+        widgets: ids of `WIDGETS`; all, if none is given.
+    """
+    table = {widget: sources(widget) for widget in widgets or sorted(WIDGETS)}
+    added = json.dumps(table, ensure_ascii=False)
+    return f"window.attnWidgets = Object.assign(window.attnWidgets ?? {{}}, {added});\n"
