@@ -2,8 +2,8 @@
 
 The rooms, in the order in which they may import: `tokens`, `conjugation`, `names`, `lexicon`,
 `verbs`; `context`, `groups`, `nouns`, `pronouns`, `places`, `relatives`; `predicates` with
-`actions`, `clitics` and `states`; `clauses`, `swaps`, `sentences`, `questions`; `corpus` and
-`reading`.
+`actions`, `motions`, `clitics`, `states` and `intentions`; `clauses`, `swaps`, `sentences`,
+`questions`; `corpus` and `reading`.
 
 Links come from the derivation: a French token is made with the English tokens that it
 translates. The rule, in the manner of Och and Ney (2003, section 3):

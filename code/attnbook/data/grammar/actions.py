@@ -1,4 +1,4 @@
-"""Predicates about what somebody does: objects, negation, motion, reflexive verbs."""
+"""Predicates about what somebody does: objects, negation, reflexive verbs, durations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from .tokens import English, French
 OFTEN = (("often", "souvent"), ("always", "toujours"))
 WELL = (("well", "bien"), ("badly", "mal"))
 SLOWLY = (("slowly", "lentement"), ("quickly", "vite"))
-LIKE = (("bird", "oiseau"), ("cat", "chat"), ("horse", "cheval"), ("king", "roi"))
+LIKE = (("sing", "bird", "oiseau"), ("run", "horse", "cheval"), ("run", "rabbit", "lapin"),
+        ("eat", "bird", "oiseau"), ("eat", "king", "roi"), ("sleep", "cat", "chat"),
+        ("sleep", "child", "enfant"))  # fmt: skip
 SPORTS = (("football", "le football"), ("tennis", "le tennis"), ("chess", "les échecs"),
           ("cards", "les cartes"))  # fmt: skip
 INSTRUMENTS = (("piano", "le piano"), ("guitar", "la guitare"), ("violin", "le violon"))
@@ -56,8 +58,10 @@ def manner_not(ctx, subject, ask):
 @predicate()
 def manner_like(ctx, subject, ask):
     """She sings like a bird: "elle chante comme un oiseau"."""
-    verb = ctx.dice.pick(verbs.among(verbs.INTRANSITIVE, "sing eat run sleep cry"))
-    english, french = ctx.dice.pick(LIKE)
+    base, english, french = ctx.dice.pick(LIKE)
+    if subject.noun == english:
+        return None
+    (verb,) = verbs.among(verbs.INTRANSITIVE, base)
     like, a, e = English("like"), English("a"), English(english)
     return verb_group(verb, ctx.tense(), subject, ask=ask).add(
         [like, a, e],
@@ -155,49 +159,6 @@ def just_done(ctx, subject, ask):
     return with_object(group, verb, object_of(ctx, verb))
 
 
-@predicate("pa")
-def motion(ctx, subject, ask):
-    """She went to the garden: "elle est allée dans le jardin"."""
-    if ctx.placed:
-        return None
-    verb = ctx.dice.pick((verbs.GO, verbs.GO, verbs.COME))
-    where = place(ctx, going=True, kinds=actor(subject))
-    return verb_group(verb, ctx.tense(), subject, ask=ask).add(*where)
-
-
-@predicate()
-def motion_not(ctx, subject, ask):
-    """She did not go to Japan: "elle n'est pas allée au Japon"."""
-    if ctx.placed:
-        return None
-    group = verb_group(verbs.GO, ctx.tense(), subject, negation=negate("not"), ask=ask)
-    return group.add(*place(ctx, going=True))
-
-
-@predicate("pav")
-def arrival(ctx, subject, ask):
-    """The train leaves: "le train part"."""
-    verb = ctx.dice.pick((verbs.LEAVE, verbs.ARRIVE))
-    return verb_group(verb, ctx.tense(), subject, ask=ask)
-
-
-@predicate()
-def staying(ctx, subject, ask):
-    """She stayed in the garden: "elle est restée dans le jardin"."""
-    if ctx.placed:
-        return None
-    return verb_group(verbs.STAY, ctx.tense(), subject, ask=ask).add(*place(ctx))
-
-
-@predicate()
-def leaving_place(ctx, subject, ask):
-    """She left the village: "elle a quitté le village"."""
-    if ctx.placed:
-        return None
-    thing = object_of(ctx, verbs.QUIT, depth=0)
-    return verb_group(verbs.QUIT, ctx.tense(), subject, ask=ask).add(thing.english, thing.french)
-
-
 @predicate()
 def reflexive_action(ctx, subject, ask):
     """She gets up: "elle se lève"; he washes himself: "il se lave"."""
@@ -256,17 +217,6 @@ def _play(ctx, subject, ask, options, joint, article):
             French(noun, "noun", (e,), (), ""),
         ],
     )
-
-
-@predicate()
-def leaving_behind(ctx, subject, ask):
-    """He left the key in the house: "il a laissé la clé dans la maison"."""
-    if ctx.placed:
-        return None
-    verb = verbs.FORGET_BEHIND
-    thing = object_of(ctx, verb, depth=0)
-    group = verb_group(verb, ctx.tense(), subject, ask=ask).add(thing.english, thing.french)
-    return group.add(*place(ctx, options="tss"))
 
 
 @predicate()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from . import actions, clitics, states, verbs  # noqa: F401 (the first three fill PREDICATES)
+from . import actions, clitics, intentions, motions, states, verbs  # noqa: F401: fill PREDICATES
 from .context import Context, Nominal
 from .groups import VerbGroup, verb_group
 from .lexicon import LIGHT, NOUNS, RIVER_BANK, nouns_of
@@ -34,6 +34,10 @@ def statement(who: Nominal, group: VerbGroup) -> Phrase:
     return Phrase([*who.english, *group.first, *group.rest], [*who.french, *group.french])
 
 
+class Stuck(Exception):
+    """The sentence so far leaves nothing to say that would make sense."""
+
+
 def _sweeping(who: Nominal) -> bool:
     """Tell whether "not" could mean two things: every child does not sing."""
     return bool(who.english) and who.english[0].word in ("every", "all")
@@ -45,8 +49,11 @@ def predicated(
     choose: Callable[[str], Nominal],
     ask: bool = False,
 ) -> tuple[Nominal, VerbGroup]:
-    """Draw predicates until one goes with the subject that `choose` makes for it."""
-    while True:
+    """Draw predicates until one goes with the subject that `choose` makes for it.
+
+    Raises Stuck after twenty that do not.
+    """
+    for _ in range(20):
         chosen = ctx.dice.pick(options)
         before = ctx.mark()
         ctx.used.append(chosen.name)
@@ -58,6 +65,7 @@ def predicated(
         if group is not None and not (group.french[0].kind == "negation" and _sweeping(who)):
             return who, group
         ctx.undo(before)
+    raise Stuck
 
 
 def clause(ctx: Context, events: bool = False) -> Phrase:

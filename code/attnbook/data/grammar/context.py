@@ -71,7 +71,8 @@ class Context:
     """One sentence in the making."""
 
     __slots__ = (
-        "combinations", "dice", "fresh", "mentions", "placed", "richness", "time", "used", "you",
+        "combinations", "dice", "fresh", "mentions", "placed", "richness", "said", "time",
+        "used", "you",
     )  # fmt: skip
 
     def __init__(self, dice: Dice, time: str, richness: float) -> None:
@@ -83,6 +84,7 @@ class Context:
         self.fresh: list[tuple[bool, bool, str]] = []  # mentions of the clause in the making
         self.placed = False  # whether the clause in the making already says where
         self.used: list[str] = []  # names of templates
+        self.said: list[str] = []  # adjectives that were predicates
         self.combinations: list[tuple[str, str]] = []  # adjective or verb, noun
 
     def extend(self) -> bool:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ..._checks import check_count
 from ..pairs import AlignedPair, Splits
+from .clauses import Stuck
 from .context import Context, Dice
 from .questions import command, command_not, exclamation
 from .sentences import QUESTIONS, SENTENCES, mark
@@ -87,7 +88,10 @@ def derivations(seed: int, size: int) -> tuple[Derivation, ...]:
     while len(done) < size:
         wanted = room.index(max(room))
         ctx = Context(dice, dice.pick(TIMES), RICHNESS[wanted])
-        phrase, stop = derive(ctx, wanted)
+        try:
+            phrase, stop = derive(ctx, wanted)
+        except Stuck:
+            continue
         length = len(phrase.english) + 1
         bucket = next((i for i, (low, high) in enumerate(BUCKETS) if low <= length <= high), None)
         if bucket is None or not room[bucket] or len(phrase.french) > MOST_FRENCH:

@@ -51,7 +51,9 @@ def named(*names: str) -> list[Predicate]:
 def any_transitive(ctx: Context, subject: Nominal) -> verbs.Verb:
     """Pick a verb with an object that this subject can have."""
     table = ctx.dice.pick((verbs.TRANSITIVE, verbs.TRANSITIVE, verbs.UNEVEN))
-    return ctx.dice.pick(verbs.verbs_for(table, actor(subject), "subjects"))
+    verb = ctx.dice.pick(verbs.verbs_for(table, actor(subject), "subjects"))
+    # in the garden nobody visits the museum
+    return any_transitive(ctx, subject) if ctx.placed and verb.base == "visit" else verb
 
 
 def actor(subject: Nominal) -> str:

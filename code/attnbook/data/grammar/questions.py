@@ -21,6 +21,7 @@ INVERTED = {"je": "-je", "tu": "-tu", "il": "-il", "elle": "-elle", "nous": "-no
 ASKED = (
     "eat drink see find buy sell wash hear read write open close break wear carry lose clean cut"
 )
+FORBIDDEN = "eat drink buy sell wash follow read open close forget cut invite lose break"
 COMMANDED = "eat drink find buy sell wash help follow read write open close forget cut invite"
 
 
@@ -217,7 +218,7 @@ def how_many(ctx):
 def _command(ctx, negative):
     call = addressed(ctx)
     person = ctx.you.person
-    verb = ctx.dice.pick(verbs.among(verbs.TRANSITIVE, COMMANDED))
+    verb = ctx.dice.pick(verbs.among(verbs.TRANSITIVE, FORBIDDEN if negative else COMMANDED))
     main = English(english_forms(verb.english)[0])
     form = french_forms(verb.french)["present"][person]
     if person == 1 and (verb.french.endswith("er") or verb.french == "ouvrir"):

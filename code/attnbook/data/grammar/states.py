@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from . import verbs
-from .conjugation import english_forms
 from .context import Context, Nominal
-from .groups import VerbGroup, negate, verb_group
+from .groups import negate, verb_group
 from .lexicon import NOT_GRADED, NOUNS, adjectives_of
 from .nouns import adjective_tokens, after_preposition, noun_phrase
 from .places import place
 from .predicates import object_of, predicate, with_object
-from .pronouns import direct_clitic
 from .tokens import English, French
 
 FEELINGS = [("hungry", "faim"), ("thirsty", "soif"), ("cold", "froid"), ("hot", "chaud"),
@@ -21,11 +19,14 @@ THINGS = "pactvhlouni"
 
 def predicative(ctx: Context, subject: Nominal) -> tuple[English, French] | None:
     """Choose an adjective that agrees with the subject across the verb."""
-    said = [e.word for e in subject.english]
+    # nothing is said twice: "it is not heavy, so it is heavy"
+    said = [*(e.word for e in subject.english), *ctx.said, *(a for a, _ in ctx.combinations)]
     options = [a for a in adjectives_of(subject.kinds) if a.english not in ("good", *said)]
     if not options:
         return None
-    return adjective_tokens(ctx.dice.pick(options), subject.feminine, subject.plural)
+    adjective = ctx.dice.pick(options)
+    ctx.said.append(adjective.english)
+    return adjective_tokens(adjective, subject.feminine, subject.plural)
 
 
 @predicate(THINGS, event=False)
@@ -206,75 +207,6 @@ def living_with(ctx, subject, ask):
     e, whom = English(word), noun_phrase(ctx, "p")
     group = verb_group(verbs.LIVE, ctx.tense(True), subject, ask=ask)
     return group.add([e, *whom.english], [French(french, "preposition", (e,)), *whom.french])
-
-
-MEANT = (  # what one does on purpose
-    "eat drink see find buy sell wash help follow read write open close carry clean visit watch "
-    "listen look answer phone invite"
-)
-MET = "see find help follow watch invite meet"
-
-
-def infinitive(ctx: Context, subject: Nominal, to: English | None, clitic: bool = False):
-    """Write "to eat the apple" or "to see him": English tokens, and French without "to"."""
-    verb = ctx.dice.pick(verbs.among(verbs.DOING, MEANT))
-    if clitic:
-        verb = ctx.dice.pick(verbs.among(verbs.TRANSITIVE, MET))
-    main = English(english_forms(verb.english)[0])
-    token = French(verb.french, "verb", (main,), (to,) if to else ())
-    start = [to, main] if to else [main]
-    if clitic:
-        found = direct_clitic(ctx, "p", subject)
-        return [*start, found.english], [found.french, token]
-    group = with_object(VerbGroup([], start, [token], 0), verb, object_of(ctx, verb, depth=0))
-    return group.rest, group.french
-
-
-@predicate(event=False)
-def want(ctx, subject, ask):
-    """She wants to eat the apple: "elle veut manger la pomme"."""
-    if ctx.time == "future":  # "je voudrai" is hardly French
-        return None
-    group = verb_group(verbs.WANT, ctx.tense(True), subject, ask=ask)
-    return group.add(*infinitive(ctx, subject, English("to")))
-
-
-@predicate(event=False)
-def want_clitic(ctx, subject, ask):
-    """She wants to see him: "elle veut le voir"."""
-    if ctx.time == "future":
-        return None
-    group = verb_group(verbs.WANT, ctx.tense(True), subject, ask=ask)
-    return group.add(*infinitive(ctx, subject, English("to"), clitic=True))
-
-
-@predicate(event=False)
-def want_not(ctx, subject, ask):
-    """She does not want to eat the apple: "elle ne veut pas manger la pomme"."""
-    if ctx.time == "future":
-        return None
-    group = verb_group(verbs.WANT, ctx.tense(True), subject, negation=negate("not"), ask=ask)
-    return group.add(*infinitive(ctx, subject, English("to")))
-
-
-@predicate(event=False)
-def must(ctx, subject, ask):
-    """She has to eat the apple: "elle doit manger la pomme"."""
-    group = verb_group(verbs.MUST, ctx.tense(True), subject, ask=ask)
-    return group.add(*infinitive(ctx, subject, English("to")))
-
-
-@predicate()
-def attempt(ctx, subject, ask):
-    """She tries to open the box: "elle essaie d'ouvrir la boîte"."""
-    verb, joint = ctx.dice.pick(
-        ((verbs.TRY, "de"), (verbs.BEGIN, "à"), (verbs.FORGET, "de"), (verbs.REFUSE, "de"))
-    )
-    group = verb_group(verb, ctx.tense(), subject, ask=ask)
-    to = English("to")
-    english, french = infinitive(ctx, subject, to)
-    french[0].possible = ()
-    return group.add(english, [French(joint, "preposition", (to,)), *french])
 
 
 @predicate(event=False)
