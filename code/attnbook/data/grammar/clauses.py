@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from . import actions, clitics, intentions, motions, states, verbs  # noqa: F401: fill PREDICATES
+from . import actions, clitics, intentions, motions, states, verbs  # noqa: F401 (they fill PREDICATES)
 from .context import Context, Nominal
 from .groups import VerbGroup, verb_group
 from .lexicon import LIGHT, NOUNS, RIVER_BANK, nouns_of
