@@ -104,7 +104,7 @@ def assert_card(card, example, model, step):
         if links == "sure" or example["possible"]
     ]
     tokens = [token for token, _ in example["candidates"][model][step]]
-    assert [re.sub(r"[\d.]+$", "", text) for text in card["candidates"]] == tokens[:3]
+    assert [re.sub(r"\d\.?\d*$", "", text) for text in card["candidates"]] == tokens[:3]
     assert card["chosen"] == [token for token in tokens[:3] if token == example["target"][step]]
 
 
@@ -335,7 +335,7 @@ def assert_table(rows, example, model):
     assert [row[0] for row in rows] == example["target"]
     for i, (_, strongest, gold, where) in enumerate(rows):
         order = np.argsort(-np.asarray(example["weights"][model])[i], kind="stable")[:3]
-        names = re.findall(r"(\S+) (?:< )?[\d.]+(?: \((?:sure|possible)\))?", strongest)
+        names = re.findall(r"(?:^|, )(\S+) (?:< )?\d[\d.]*(?: \((?:sure|possible)\))?", strongest)
         assert names == [example["source"][j] for j in order]
         for j in order:
             marked = f"{example['source'][j]} "
