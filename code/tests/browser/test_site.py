@@ -110,13 +110,30 @@ def check_answers(page, box):
         assert box.evaluate(PICTURE) == start, f"Reset does not undo {name!r}"
 
 
+def check_heads(page, box):
+    """The keyboard takes heads out and puts them back, and the output follows."""
+    output = box.locator(".ab-output")
+    whole, changed = output.inner_text(), []
+    for head in box.get_by_role("switch").all():
+        head.focus()
+        head.press("Space")
+        page.wait_for_timeout(200)
+        assert head.get_attribute("aria-checked") == "false"
+        changed.append(output.inner_text() != whole)
+        head.press("Space")
+        page.wait_for_timeout(200)
+        assert output.inner_text() == whole
+    assert any(changed), "no head changes the output"
+
+
 @pytest.mark.parametrize("device", WIDTHS)
 def test_every_widget_answers(visit, base, site, pages, device):
     for name in with_widgets(site, pages):
         with visit(base, width=WIDTHS[device]) as shown:
             arrive(shown.page, site, base, name)
             for box in wake(shown.page):
-                check_answers(shown.page, box)
+                check = check_heads if box.get_by_role("switch").count() else check_answers
+                check(shown.page, box)
             assert not shown.faults, name
 
 
