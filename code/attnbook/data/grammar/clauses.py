@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from . import actions, clitics, intentions, motions, states, verbs  # noqa: F401: fill PREDICATES
+from . import actions, clitics, intentions, motions, states, verbs  # noqa: F401 - fill PREDICATES
 from .context import Context, Nominal
 from .groups import VerbGroup, verb_group
 from .lexicon import LIGHT, NOUNS, RIVER_BANK, nouns_of
@@ -82,8 +82,9 @@ def clause(ctx: Context, events: bool = False) -> Phrase:
     phrase = None
     if ctx.dice.random() * (len(options) + 2 * len(others)) < 2 * len(others):
         build, before = ctx.dice.pick(others), ctx.mark()
+        once = build.__name__ not in ctx.used
         ctx.used.append(build.__name__)
-        phrase = build(ctx)
+        phrase = build(ctx) if once else None
         if phrase is None:
             ctx.undo(before)
     if phrase is None:
