@@ -29,8 +29,23 @@ FALSE_ALARMS = (
     ),
     (
         r"conj_certains_certaines_plusieurs_nom",
-        r"[Pp]lusieurs \w+ \[(robes|livres|montres|portes|boîtes|lampes|glaces)\] ",
-        "takes the noun for a form of the verb that is spelt like it ('rober', 'livrer')",
+        r"[Pp]lusieurs \w+[sx] \[\w+s\] ",
+        "takes the noun for a form of the verb that is spelt like it ('robes', 'livres')",
+    ),
+    (
+        r"gn_le_1m",
+        r"\[le\] visite\b|\ble \[visite\]",
+        "takes the pronoun before the verb 'visite' for the article of a noun",
+    ),
+    (
+        r"gn_det_nom_(mas|fem)_et_det_nom",
+        r"\w+ et \w+ (\w+ )?\[\w+\]",
+        "wants an adjective of the second noun to agree with both",
+    ),
+    (
+        r"ppas_det_plur_se_être_verbe",
+        r" (père|frère|roi|oncle|homme|garçon|\w+[rt]) et les .* se sont \[\w+s\]",
+        "sees only the second of two subjects, and not the man before it",
     ),
     (
         r"conf_vinfi_adj",

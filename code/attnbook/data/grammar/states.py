@@ -63,6 +63,8 @@ def copula_not(ctx, subject, ask):
 @predicate(event=False)
 def profession(ctx, subject, ask):
     """She is a teacher: "elle est professeur", without an article."""
+    if subject.noun in PROFESSIONS:  # the doctor is a doctor
+        return None
     names = [name for name in PROFESSIONS if NOUNS[name].feminine == subject.feminine]
     noun = NOUNS[ctx.dice.pick(names)]
     plural = subject.plural
