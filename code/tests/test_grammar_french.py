@@ -33,6 +33,21 @@ FALSE_ALARMS = (
         "takes the noun for a form of the verb that is spelt like it ('robes', 'livres')",
     ),
     (
+        r"gn_le_1m",
+        r"\[le\] visite\b|\ble \[visite\]",
+        "takes the pronoun before the verb 'visite' for the article of a noun",
+    ),
+    (
+        r"gn_det_nom_(mas|fem)_et_det_nom",
+        r"\w+ et \w+ (\w+ )?\[\w+\]",
+        "wants an adjective of the second noun to agree with both",
+    ),
+    (
+        r"ppas_det_plur_se_être_verbe",
+        r" (père|frère|roi|oncle|homme|garçon|\w+[rt]) et les .* se sont \[\w+s\]",
+        "sees only the second of two subjects, and not the man before it",
+    ),
+    (
         r"conf_vinfi_adj",
         r"[Qq]uel \w+ \[boulanger\]",
         "takes the noun 'boulanger' for an infinitive",

@@ -62,6 +62,7 @@ def manner_like(ctx, subject, ask):
     if subject.noun == english:
         return None
     (verb,) = verbs.among(verbs.INTRANSITIVE, base)
+    ctx.fresh.append((False, False, "x"))  # "it" could be the bird
     like, a, e = English("like"), English("a"), English(english)
     return verb_group(verb, ctx.tense(), subject, ask=ask).add(
         [like, a, e],
@@ -133,7 +134,7 @@ def only(ctx, subject, ask):
     group = verb_group(verb, ctx.tense(plain=True), subject, ask=ask)
     word = English("only")
     group.french.insert(0, French("ne", "negation", (), (word,)))
-    thing = object_of(ctx, verb)
+    thing = object_of(ctx, verb, subject, kind=ctx.dice.pick(("the", "this", "my", "a")))
     return group._replace(finite=group.finite + 1).add(
         [word, *thing.english], [French("que", "negation", (word,)), *thing.french]
     )
@@ -209,6 +210,8 @@ def _play(ctx, subject, ask, options, joint, article):
     group = verb_group(verbs.PLAY, ctx.tense(), subject, ask=ask)
     e, the = English(english), [English("the")] if article else []
     determiner, noun = french.split()
+    if article:
+        ctx.fresh.append((False, determiner == "la", "x"))  # "it" could be the piano
     return group.add(
         [*the, e],
         [
@@ -222,6 +225,8 @@ def _play(ctx, subject, ask, options, joint, article):
 @predicate()
 def duration_closed(ctx, subject, ask):
     """She worked for two hours: "elle a travaillé pendant deux heures"."""
+    if ctx.time == "present":
+        return None
     verb = ctx.dice.pick(verbs.among(verbs.INTRANSITIVE, "work sleep sing dance cry travel"))
     group = verb_group(verb, ctx.tense(plain=True), subject, ask=ask)
     return group.add(*_span(ctx, "pendant"))

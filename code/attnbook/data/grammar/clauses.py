@@ -82,8 +82,9 @@ def clause(ctx: Context, events: bool = False) -> Phrase:
     phrase = None
     if ctx.dice.random() * (len(options) + 2 * len(others)) < 2 * len(others):
         build, before = ctx.dice.pick(others), ctx.mark()
+        once = build.__name__ not in ctx.used
         ctx.used.append(build.__name__)
-        phrase = build(ctx)
+        phrase = build(ctx) if once else None
         if phrase is None:
             ctx.undo(before)
     if phrase is None:

@@ -14,7 +14,7 @@ ENDINGS = {  # present tense of the three regular groups
     "ir": ("is", "is", "it", "issons", "issez", "issent"),
     "re": ("s", "s", "", "ons", "ez", "ent"),
 }
-# infinitive: present, past participle, stem of the future, third persons of the subjunctive
+# infinitive, six persons of the present, past participle, stem of the future
 IRREGULAR = {
     row[0]: (tuple(row[1:7]), row[7], row[8])
     for row in (

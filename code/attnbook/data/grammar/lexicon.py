@@ -188,6 +188,12 @@ NEVER = {
     "woman": ("good",), "sister": ("tall", "beautiful", "good"),
 }  # fmt: skip
 RELATIVE_NEVER = ("tall", "beautiful", "handsome")
+# Of one thing only one of a family is said: no train is black and so blue.
+FAMILIES = (
+    "red black white green blue", "english french italian", "small big tall long",
+    "old young new", "hot cold fresh", "clean dirty", "light heavy", "happy sad", "clever strange",
+    "beautiful handsome pretty", "strong tired sick",
+)  # fmt: skip
 NOT_GRADED = frozenset("red black white green blue english french italian fresh empty".split())
 
 ADJECTIVES = {
@@ -277,3 +283,10 @@ def attributes_of(noun: Noun, before: bool) -> tuple[Adjective, ...]:
     return tuple(
         a for a in adjectives_of(noun.kinds) if a.before == before and a.english not in never
     )
+
+
+@cache
+def family_of(adjective: str) -> frozenset[str]:
+    """The adjectives that say or deny the same of a thing."""
+    families = [family.split() for family in FAMILIES]
+    return frozenset([adjective]).union(*(f for f in families if adjective in f))

@@ -192,7 +192,7 @@ def noun_phrase(
         kind = dice.pick(OWNERS)
     if (kind == "my" and name in NOT_OWNED) or (kind == "every" and negated):
         kind = "the"
-    if kind == "a" and plural:
+    if kind == "a" and (plural or noun.mass):
         kind = "some"
     if name in COMPOUNDS and not english and ctx.extend():
         modifier, joint, word = COMPOUNDS[name]

@@ -52,12 +52,8 @@ def place(ctx: Context, going: bool = False, kinds: str = "p", options: str = "t
     """
     ctx.placed = True
     choice = "a" if kinds == "a" else ctx.dice.pick(options)
-    if choice == "t":
-        english, french = ctx.dice.pick(TOWNS)
-        return _named(English("to" if going else "in"), english, "à", french)
-    if choice == "c":
-        english, french, preposition = ctx.dice.pick(COUNTRIES)
-        return _named(English("to" if going else "in"), english, preposition, french)
+    if choice in "tc":
+        return _named(ctx, going, *ctx.dice.pick(TOWNS if choice == "t" else COUNTRIES))
     if choice == "v":
         return _visit(ctx, going)
     if choice == "b":
@@ -73,9 +69,12 @@ def place(ctx: Context, going: bool = False, kinds: str = "p", options: str = "t
     return Phrase([e, *the.english], after_preposition(French(word, "preposition", (e,)), the))
 
 
-def _named(e: English, english: str, preposition: str, french: str) -> Phrase:
+def _named(
+    ctx: Context, going: bool, english: str, french: str, preposition: str, feminine: bool
+) -> Phrase:
     """Write "in paris", "in france", "in japan": à Paris, en France, au Japon."""
-    name = English(english)
+    e, name = English("to" if going else "in"), English(english)
+    ctx.fresh.append((False, feminine, "x"))  # "it" could be the town
     kind = "contraction" if preposition == "au" else "preposition"
     return Phrase(
         [e, name],

@@ -67,6 +67,8 @@ def object_of(ctx: Context, verb: verbs.Verb, who: Nominal | None = None, **opti
     if who is not None and actor(who) == "a":
         kinds = "".join(kind for kind in kinds if kind in "pafg")
     noun = options.pop("noun", None) or ctx.dice.pick(nouns_of(kinds))
+    while who is not None and noun.english[0] == who.noun:
+        noun = ctx.dice.pick(nouns_of(kinds))
     name = f"{verb.base} {verb.english_prep}".strip()
     ctx.combinations.append((name, noun.english[0]))
     if options.get("depth") == 0:

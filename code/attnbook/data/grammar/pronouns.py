@@ -100,12 +100,10 @@ def direct_clitic(ctx: Context, kinds: str, subject: Nominal) -> Clitic | None:
     return Clitic(e, French(french, "clitic", (e,)), agree)
 
 
-def indirect_clitic(ctx: Context, subject: Nominal, third: bool = False) -> Clitic:
-    """Choose an indirect object pronoun, where `third` is true of the third person only."""
+def indirect_clitic(ctx: Context, subject: Nominal) -> Clitic:
+    """Choose an indirect object pronoun: one "her" is la or lui, as the verb asks."""
     options = [w for w, row in INDIRECT.items() if subject.person not in row[1]]
-    if third:
-        options = ["him", "her"]
-    elif ctx.you is not None and subject.person != ctx.you.person:
+    if ctx.you is not None and subject.person != ctx.you.person:
         options += ["you", "you"]
     if ctx.antecedent(True, "p") and subject.english[0].word != "they":
         options += ["them", "them"]
@@ -118,8 +116,8 @@ def indirect_clitic(ctx: Context, subject: Nominal, third: bool = False) -> Clit
     return Clitic(e, French(french, "clitic", (e,)))
 
 
-def reflexive(subject: Nominal, main: English | None = None) -> Clitic:
-    """Give "himself" and "se"; without `main` the English verb has no pronoun of its own."""
+def reflexive(subject: Nominal) -> Clitic:
+    """Give "himself" and "se", the same person as the subject."""
     word = SELVES.get(subject.person)
     if subject.person == 2:
         human = "p" in subject.kinds

@@ -5,7 +5,7 @@ from __future__ import annotations
 from . import verbs
 from .context import RELATIVE_TIME, Context, Nominal
 from .groups import VerbGroup, verb_group
-from .lexicon import adjectives_of, nouns_of
+from .lexicon import NOT_OWNED, adjectives_of, nouns_of
 from .nouns import adjective_tokens, noun_phrase
 from .pronouns import subject_pronoun
 from .tokens import English, French
@@ -28,6 +28,8 @@ def rich_phrase(ctx: Context, kinds: str, *, relative: bool = True, **options) -
         return phrase
     if any(e.word in ("of", "'s", "'") for e in phrase.english):
         return phrase  # a relative clause could belong to either noun
+    if options.get("negated") and phrase.article:
+        return phrase  # "pas de roi" speaks of no king of whom more could be said
     time, ctx.time = ctx.time, RELATIVE_TIME[ctx.time]
     options = [maker for kind, makers in RELATIVES for maker in makers if kind in phrase.kinds]
     if options:
@@ -109,7 +111,8 @@ def relative_whose(ctx: Context, phrase: Nominal) -> Nominal:
     """The boy whose sister sings: "le garçon dont la sœur chante"."""
     ctx.used.append("relative_whose")
     whose = English("whose")
-    owned = noun_phrase(ctx, "p", kind="the", depth=0)
+    noun = ctx.dice.pick([n for n in nouns_of("p") if n.english[0] not in NOT_OWNED])
+    owned = noun_phrase(ctx, "p", noun=noun, kind="the", depth=0)
     the = owned.english.pop(0)  # English has no article here
     for token in owned.french:
         token.sure = tuple(e for e in token.sure if e is not the)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from . import verbs
 from .context import Context, Nominal
 from .groups import negate, verb_group
-from .lexicon import NOT_GRADED, NOUNS, adjectives_of
+from .lexicon import NOT_GRADED, NOUNS, adjectives_of, family_of
 from .nouns import adjective_tokens, after_preposition, noun_phrase
 from .places import place
 from .predicates import object_of, predicate, with_object
@@ -21,7 +21,8 @@ def predicative(ctx: Context, subject: Nominal) -> tuple[English, French] | None
     """Choose an adjective that agrees with the subject across the verb."""
     # nothing is said twice: "it is not heavy, so it is heavy"
     said = [*(e.word for e in subject.english), *ctx.said, *(a for a, _ in ctx.combinations)]
-    options = [a for a in adjectives_of(subject.kinds) if a.english not in ("good", *said)]
+    over = frozenset(["good"]).union(*map(family_of, said))
+    options = [a for a in adjectives_of(subject.kinds) if a.english not in over]
     if not options:
         return None
     adjective = ctx.dice.pick(options)
@@ -62,6 +63,8 @@ def copula_not(ctx, subject, ask):
 @predicate(event=False)
 def profession(ctx, subject, ask):
     """She is a teacher: "elle est professeur", without an article."""
+    if subject.noun in PROFESSIONS:  # the doctor is a doctor
+        return None
     names = [name for name in PROFESSIONS if NOUNS[name].feminine == subject.feminine]
     noun = NOUNS[ctx.dice.pick(names)]
     plural = subject.plural

@@ -117,14 +117,13 @@ MOTION = _table(
     """
 go went gone | aller | pa
 come came come | venir | pa
-come came come | revenir | pa
 leave left | partir | pa
 arrive | arriver | pav
 stay | rester | pa
 """,
     etre=True,
 )
-GO, COME, COME_BACK, LEAVE, ARRIVE, STAY = MOTION
+GO, COME, LEAVE, ARRIVE, STAY = MOTION
 # English particle or reflexive pronoun; "-" stands for nothing
 REFLEXIVE = [
     (Verb("get+ got", "lever", "p"), "up"),
@@ -146,7 +145,6 @@ BE_HAVE = Verb("be was been", "avoir", "p", stative=True)  # to be hungry is avo
 HAVE = Verb("have had", "avoir", "p", "octwau", stative=True)
 WANT = Verb("want", "vouloir", "p", stative=True)
 MUST = Verb("have had", "devoir", "p", stative=True)
-CAN = Verb("can could", "pouvoir", "p", stative=True)
 LIKE = Verb("like", "plaire", "p", stative=True)
 MISS = Verb("miss", "manquer", "p", stative=True)
 MISS_TRAIN = Verb("miss", "rater", "p", "v")
