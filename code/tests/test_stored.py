@@ -2,12 +2,14 @@
 
 import hashlib
 import importlib
+import pkgutil
 import shutil
 
 import pytest
 import torch
 
 import attnbook.stored as stored
+from attnbook import experiments
 from attnbook.data import why_missing
 from attnbook.experiments import kernel_regression as kr
 
@@ -23,8 +25,9 @@ def test_the_code_has_not_changed_since(name):
 
 
 def test_every_experiment_is_stored():
-    folder = stored.PACKAGE / "experiments"
-    assert {p.stem for p in folder.glob("*.py")} - {"__init__"} == set(NAMES)
+    found = [module.name for module in pkgutil.iter_modules(experiments.__path__)]
+    modules = {name: importlib.import_module(f"attnbook.experiments.{name}") for name in found}
+    assert {name for name, module in modules.items() if hasattr(module, "run")} == set(NAMES)
 
 
 def test_kernel_regression_rows_are_what_their_widths_give():

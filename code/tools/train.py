@@ -30,8 +30,14 @@ DIGITS = 5  # significant ones: what another machine repeats
 
 
 def names() -> list[str]:
-    """Every experiment there is."""
-    return [module.name for module in pkgutil.iter_modules(attnbook.experiments.__path__)]
+    """Every experiment there is; a module without `run` is what experiments share."""
+    found = [module.name for module in pkgutil.iter_modules(attnbook.experiments.__path__)]
+    return [name for name in found if hasattr(module_of(name), "run")]
+
+
+def module_of(name: str):
+    """The module of an experiment."""
+    return importlib.import_module(f"attnbook.experiments.{name}")
 
 
 def rounded(value):
@@ -59,7 +65,7 @@ def header(experiment, name: str) -> dict:
 def one(name: str, seed: int, note: dict[str, str]) -> tuple[list[dict], dict[str, str]]:
     """Rows of one seed, and the hashes of the weights that it stored."""
     torch.set_num_threads(1)  # in a process of its own this has to be said again
-    experiment = importlib.import_module(f"attnbook.experiments.{name}")
+    experiment = module_of(name)
     weights = {}
 
     def keep(model_name: str, model: torch.nn.Module) -> None:
@@ -72,7 +78,7 @@ def one(name: str, seed: int, note: dict[str, str]) -> tuple[list[dict], dict[st
 
 def train(name: str, jobs: int) -> dict:
     """The record of one experiment: its rows and what made them."""
-    experiment = importlib.import_module(f"attnbook.experiments.{name}")
+    experiment = module_of(name)
     record = header(experiment, name)
     note = {key: record[key] for key in ("command", "corpus", "torch") if key in record}
     rows, weights = [], {}

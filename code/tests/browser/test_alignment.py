@@ -65,7 +65,7 @@ def cards(page) -> list[dict]:
           where: p.querySelector(".al-where").textContent,
           verdict: p.querySelector(".al-verdict").textContent.slice(1),
           kind: p.querySelector(".al-verdict").dataset.verdict,
-          candidates: [...p.querySelectorAll(".al-candidates li")].map((li) => li.textContent),
+          candidates: [...p.querySelectorAll(".al-candidates .al-word")].map((w) => w.textContent),
           chosen: [...p.querySelectorAll(".al-chosen .al-word")].map((w) => w.textContent),
           scores: [...p.querySelectorAll(".al-score p:not(.al-note)")].map((s) => s.textContent),
         }))"""
@@ -104,7 +104,7 @@ def assert_card(card, example, model, step):
         if links == "sure" or example["possible"]
     ]
     tokens = [token for token, _ in example["candidates"][model][step]]
-    assert [re.sub(r"\d\.?\d*$", "", text) for text in card["candidates"]] == tokens[:3]
+    assert card["candidates"] == tokens[:3]
     assert card["chosen"] == [token for token in tokens[:3] if token == example["target"][step]]
 
 
@@ -335,11 +335,12 @@ def assert_table(rows, example, model):
     assert [row[0] for row in rows] == example["target"]
     for i, (_, strongest, gold, where) in enumerate(rows):
         order = np.argsort(-np.asarray(example["weights"][model])[i], kind="stable")[:3]
-        names = re.findall(r"(?:^|, )(\S+) (?:< )?\d[\d.]*(?: \((?:sure|possible)\))?", strongest)
-        assert names == [example["source"][j] for j in order]
-        for j in order:
-            marked = f"{example['source'][j]} "
-            assert marked in strongest
+        found = re.findall(r"(\S+) (?:< )?([\d.]+)(?: \((\w+)\))?(?:, |$)", strongest)
+        for (name, weight, mark), j in zip(found, order, strict=True):
+            assert name == example["source"][j]
+            assert float(weight) == pytest.approx(example["weights"][model][i, j], abs=0.0011)
+            kinds = [kind for kind in ("sure", "possible") if (i, j) in example[kind]]
+            assert mark == (kinds[0] if kinds else "")
         assert f"gold: {gold}" == gold_said(example, i)
         assert where == SAID[verdict(example, model, i)]
 

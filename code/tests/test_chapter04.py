@@ -1,0 +1,166 @@
+"""Chapter 4: stored models give the stored numbers, and each claim has a control that fails it."""
+
+import random
+
+import pytest
+import torch
+
+from attnbook import metrics
+from attnbook.data import CLASSIC_FOUR, Vocabulary, why_missing
+from attnbook.experiments import everyday, translation, translators
+from attnbook.stored import load_table, load_weights
+
+KEPT = {name: plan.keep for name, plan in translation.PLANS.items() if plan.keep}
+SAMPLE = 300  # test pairs
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return translation.load("random")
+
+
+@pytest.fixture(scope="module")
+def pairs(corpus):
+    return corpus.splits.test[:SAMPLE]
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return {(row["plan"], row["seed"]): row for row in load_table("translation")}
+
+
+@pytest.fixture(scope="module")
+def readings(pairs):
+    models = {name: translation.stored(name, load_weights(keep)) for name, keep in KEPT.items()}
+    return {name: translators.read(model, pairs, of) for name, (model, of) in models.items()}
+
+
+@pytest.fixture(scope="module")
+def untrained(corpus, pairs):
+    model = translators.build(translation.PLANS["after, dot"], corpus, 0)
+    return translators.read(model, pairs, corpus)
+
+
+def accuracy(reading):
+    return torch.cat(reading.correct).float().mean().item()
+
+
+def test_the_table_holds_every_plan_and_seed(rows):
+    assert rows.keys() == {(p, s) for p in translation.PLANS for s in translation.SEEDS}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_stored_weights_give_the_stored_numbers(name, rows, readings, pairs):
+    """Up to what 300 of 2,000 sentences and half precision change."""
+    row, reading = rows[name, 0], readings[name]
+    assert accuracy(reading) == pytest.approx(row["accuracy"], abs=0.03)
+    targets = [pair.target for pair in pairs]
+    assert metrics.bleu(reading.written, targets) == pytest.approx(row["bleu"], abs=5)
+    if "alignment" in row:
+        found = translators.against_gold(reading.weights, pairs)
+        for key in ("hit", "possible", "error", "content"):
+            assert found[key] == pytest.approx(row["alignment"][key], abs=0.03)
+
+
+def test_by_length_against_a_loop(readings, pairs):
+    reading = readings["after, dot"]
+    table = translators.by_length(reading, pairs)
+    assert sum(row["pairs"] for row in table.values()) == len(pairs)
+    right = valid = exact = 0
+    for correct, written, pair in zip(reading.correct, reading.written, pairs, strict=True):
+        if 11 <= len(pair.source) <= 20:
+            right, valid = right + int(correct.sum()), valid + len(pair.target) + 1
+            exact += tuple(written) == pair.target
+    assert table["11-20"]["accuracy"] == pytest.approx(right / valid)
+    assert table["11-20"]["exact"] == pytest.approx(exact / table["11-20"]["pairs"])
+
+
+def test_reading_keeps_the_order_and_the_models_mode(corpus, pairs):
+    model = translators.build(translation.PLANS["after, dot"], corpus, 0).train()
+    whole = translators.read(model, pairs[:9], corpus)
+    assert model.training
+    parts = translators.read(model, pairs[:9], corpus, batch_size=2)
+    for one, two in zip(whole.weights, parts.weights, strict=True):
+        assert torch.allclose(one, two, atol=1e-6)
+    assert whole.written == parts.written
+
+
+def test_far_links_have_a_control(pairs):
+    """The share of links more than two places off the diagonal is none in a word-for-word text."""
+    away = [abs(q - k) for pair in pairs for q, k in pair.sure]
+    assert sum(d > 2 for d in away) / len(away) > 0.1
+    same = [pair._replace(sure={(i, i) for i in range(len(pair.source))}) for pair in pairs]
+    assert not any(abs(q - k) > 2 for pair in same for q, k in pair.sure)
+
+
+def test_attention_wins_and_the_untrained_do_not(readings, untrained):
+    assert accuracy(readings["after, dot"]) > accuracy(readings["none"]) + 0.2
+    assert not accuracy(untrained) > accuracy(readings["none"]) + 0.2
+
+
+def shuffled(pairs):
+    """Pairs with the source columns of their gold in random order, sentence by sentence."""
+    chance = random.Random(0)
+    for pair in pairs:
+        columns = list(range(len(pair.source)))
+        chance.shuffle(columns)
+        moved = {
+            links: frozenset((q, columns[k]) for q, k in getattr(pair, links))
+            for links in ("sure", "possible")
+        }
+        yield pair._replace(**moved)
+
+
+@pytest.mark.parametrize("name", [name for name in KEPT if name != "none"])
+def test_alignment_beats_the_diagonal_and_shuffled_gold_does_not(name, readings, untrained, pairs):
+    diagonal = [metrics.diagonal_weights(len(p.target), len(p.source)) for p in pairs]
+    worst = metrics.expected_error_rate(diagonal, pairs)
+    weights = readings[name].weights
+    assert metrics.expected_error_rate(weights, pairs) < worst
+    assert not metrics.expected_error_rate(weights, list(shuffled(pairs))) < worst
+    assert not metrics.expected_error_rate(untrained.weights, pairs) < worst
+
+
+def test_the_corpus_hash_sees_a_link(monkeypatch):
+    of = translation.load("random")
+    before = translation.corpus()
+    pair = of.splits.test[0]
+    changed = [pair._replace(sure=frozenset(list(pair.sure)[1:])), *of.splits.test[1:]]
+    fake = of._replace(splits=of.splits._replace(test=changed))
+    load = translation.load
+    monkeypatch.setattr(translation, "load", lambda s: fake if s == "random" else load(s))
+    assert translation.corpus() != before
+
+
+def test_vocabularies_come_from_the_training_set_alone(corpus):
+    sources = [pair.source for pair in corpus.splits.train]
+    assert corpus.source_vocab.tokens == Vocabulary(sources).tokens
+
+
+# Everyday sentences
+
+
+def test_the_four_as_the_classic_chapter_counts_them():
+    right = [pair.target for pair in CLASSIC_FOUR]
+    assert everyday.four(right) == pytest.approx(1)
+    wrong = [("non", "."), *right[1:]]
+    assert everyday.four(wrong) < 0.95
+
+
+def test_the_everyday_table_holds_every_plan_and_seed():
+    found = [(row["plan"], row["seed"]) for row in load_table("everyday")]
+    assert sorted(found) == sorted((p, s) for p in everyday.PLANS for s in everyday.SEEDS)
+
+
+@pytest.mark.parametrize("name", everyday.PLANS)
+def test_stored_everyday_weights_give_the_stored_numbers(name):
+    if reason := why_missing():
+        pytest.skip(reason)
+    of = everyday.load()
+    model = translators.build(everyday.PLANS[name], of, 0)
+    model.load_state_dict(load_weights(everyday.PLANS[name].keep))
+    row = next(r for r in load_table("everyday") if (r["plan"], r["seed"]) == (name, 0))
+    again = everyday.judge(model.eval(), of, aligned="alibi" in row)
+    assert again["bleu"] == pytest.approx(row["bleu"], abs=0.5)  # half precision
+    if "alibi" in row:
+        assert again["alibi"]["error"] == pytest.approx(row["alibi"]["error"], abs=0.02)
