@@ -12,6 +12,8 @@ def reserved_height(traits: dict, width: int) -> int:
     """
     if traits.get("_anywidget_id") == "attnbook.widgets.KernelRegression":
         return kernel_height(traits, width)
+    if traits.get("_anywidget_id") == "attnbook.widgets.PositionExplorer":
+        return positions_height(traits, width)
     *_, queries, keys = traits.get("_shape", (1, 8, 8))
 
     def longest(name: str) -> int:
@@ -81,6 +83,22 @@ def kernel_height(traits: dict, width: int) -> int:
     figure, words = (
         (320, 81) if width >= 520 else (546, 160)
     )  # words: legend, read-out, error
+    return 4 + title + (34 * rows + 4 if rows else 0) + figure + words
+
+
+def positions_height(traits: dict, width: int) -> int:
+    """The same for the positions explorer: table and curves side by side, on a phone stacked."""
+    sizes = {
+        "kind": 215,
+        "size": 235,
+        "base": 235,
+        "place": 225,
+        "column": 225,
+        "offset": 225,
+    }
+    rows = control_rows(traits.get("controls", []), width, sizes)
+    title = 29 if traits.get("title") else 0
+    figure, words = (340, 81) if width >= 520 else (660, 112)  # words: legend, read-out
     return 4 + title + (34 * rows + 4 if rows else 0) + figure + words
 
 

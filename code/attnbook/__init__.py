@@ -50,6 +50,7 @@ __version__ = "0.1.0"
 _LAZY = {
     "AttentionHeatmap": ".widgets",
     "KernelRegression": ".widgets",
+    "PositionExplorer": ".widgets",
     "import_d2l": ".peers",
     "plots": ".plots",
     "widgets": ".widgets",

@@ -123,6 +123,7 @@ def test_the_name_in_saved_state_is_stable():
     assert list(bundle.WIDGETS) == [
         "attnbook.widgets.AttentionHeatmap",
         "attnbook.widgets.KernelRegression",
+        "attnbook.widgets.PositionExplorer",
     ]
 
 

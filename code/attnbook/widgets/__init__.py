@@ -2,6 +2,14 @@
 
 from .heatmap import AttentionHeatmap
 from .kernel import KernelRegression
+from .positions import PositionExplorer
 from .state import STUB_CSS, STUB_ESM, stub_state
 
-__all__ = ["STUB_CSS", "STUB_ESM", "AttentionHeatmap", "KernelRegression", "stub_state"]
+__all__ = [
+    "STUB_CSS",
+    "STUB_ESM",
+    "AttentionHeatmap",
+    "KernelRegression",
+    "PositionExplorer",
+    "stub_state",
+]

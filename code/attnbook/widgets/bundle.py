@@ -15,10 +15,14 @@ HERE = Path(__file__).parent
 WIDGETS: dict[str, str] = {
     "attnbook.widgets.AttentionHeatmap": "heatmap.js",
     "attnbook.widgets.KernelRegression": "kernel.js",
+    "attnbook.widgets.PositionExplorer": "positions.js",
 }
 
 #: Style sheets that a widget class takes over from others, before its own.
-STYLES: dict[str, list[str]] = {"attnbook.widgets.KernelRegression": ["heatmap.css"]}
+STYLES: dict[str, list[str]] = {
+    "attnbook.widgets.KernelRegression": ["heatmap.css"],
+    "attnbook.widgets.PositionExplorer": ["heatmap.css"],
+}
 
 _IMPORT = re.compile(r'^import \{[^}]*\} from "\./(\w+\.js)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?!default\b)", re.MULTILINE)
