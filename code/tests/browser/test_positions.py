@@ -2,6 +2,7 @@
 
 import importlib
 import itertools
+from decimal import ROUND_HALF_UP, Context
 
 import numpy as np
 import pytest
@@ -69,21 +70,27 @@ def test_slopes_are_the_packages(arithmetic):
         assert arithmetic("alibiSlopes", heads) == pytest.approx(alibi_slopes(heads).tolist())
 
 
+def brief(x) -> str:
+    """Three significant digits, ties away from zero as in the browser, no zeros at the end."""
+    rounded = Context(prec=3, rounding=ROUND_HALF_UP).create_decimal(x)
+    return f"{float(rounded):.12g}"
+
+
 def said(widget) -> str:
     """What the widget has to say, from Python's own numbers."""
     place, column, other = widget.marked()
     offset, value, likeness = other - place, widget.curve()[place], widget.similarity()[other]
     sign = f"{offset:+d}" if offset else "0"
     if widget.kind == "alibi":
-        slope = float(f"{alibi_slopes(widget.num_heads)[column].item():.3g}")
-        text = f"query {place}, head {column + 1} (slope {slope:g}); key {other}, offset {sign}: "
+        slope = brief(alibi_slopes(widget.num_heads)[column].item())
+        text = f"query {place}, head {column + 1} (slope {slope}); key {other}, offset {sign}: "
         text += f"bias {widget.curve()[other]:.2f}, factor {likeness:.2f}"
     else:
         sine = (column % 2 == 0) == (widget.kind == "sinusoidal")
         period = 2 * np.pi * widget.base ** (2 * (column // 2) / widget.columns())
         name = "score" if widget.kind == "rotary" else "similarity"
         text = f"place {place}, feature {column} ({'sine' if sine else 'cosine'}, period "
-        text += f"{float(f'{period:.3g}'):.12g} places): {value:.2f}; "
+        text += f"{brief(period)} places): {value:.2f}; "
         text += f"offset {sign}: {name} {likeness:.2f}"
     return text.replace("-0.00", "0.00").replace("-", "−")
 
