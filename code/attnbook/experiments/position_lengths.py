@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from ..masks import causal_mask, window_mask
 from ..transformer import LanguageModel
 
 SEEDS = range(3)
@@ -33,6 +34,7 @@ SHARES = (0.55, 0.25, 0.15, 0.05)  # of the four tokens that may follow a pair
 PERIODS = (4, 12)  # shortest and longest
 TRAINED = 32  # tokens of a training sequence
 LENGTHS = (32, 64, 128, 256)  # at which perplexity is taken
+WINDOW = 16  # tokens that a model may look back on, in a second reading
 
 
 def markov(b: int, n: int, generator: torch.Generator) -> Tensor:
@@ -82,9 +84,18 @@ def build(kind: str, seed: int) -> LanguageModel:
     )
 
 
-def losses(model: LanguageModel, x: Tensor) -> Tensor:
-    """Cross-entropy of each token of x (b, n + 1) from those before it: (b, n), for places 1..n."""
-    logits = model(None, None, x[:, :-1]).logits  # (b, n, vocabulary)
+def losses(model: LanguageModel, x: Tensor, *, window: int | None = None) -> Tensor:
+    """Cross-entropy of each token of x (b, n + 1) from those before it: (b, n), for places 1..n.
+
+    Args:
+        window: how many tokens each layer may look back on, its own place included; None is all.
+    """
+    if window is None:
+        logits = model(None, None, x[:, :-1]).logits  # (b, n, vocabulary)
+    else:
+        n = x.shape[1] - 1
+        mask = causal_mask(n) & window_mask(n, radius=window - 1)
+        logits = model.output(model.stack(model.embedding(x[:, :-1]), mask=mask).x)
     return F.cross_entropy(logits.mT, x[:, 1:], reduction="none")
 
 
@@ -103,13 +114,15 @@ def train(model: LanguageModel, language: str, seed: int, steps: int = 600) -> N
 
 
 @torch.no_grad()
-def by_place(model: LanguageModel, language: str, *, sequences: int = 256) -> Tensor:
+def by_place(
+    model: LanguageModel, language: str, *, window: int | None = None, sequences: int = 256
+) -> Tensor:
     """Mean loss at places 1 to n of new sequences: (n,), n the longest the model can read."""
     learned = model.config.positions == "learned"
     n = model.config.max_len if learned else LENGTHS[-1]
     generator = torch.Generator().manual_seed(5000)
     x = LANGUAGES[language](sequences, LENGTHS[-1] + 1, generator)[:, : n + 1]
-    return losses(model, x).mean(dim=0)
+    return losses(model, x, window=window).mean(dim=0)
 
 
 def perplexity(loss: Tensor, n: int) -> float | None:
@@ -118,7 +131,7 @@ def perplexity(loss: Tensor, n: int) -> float | None:
 
 
 def run(seed: int) -> list[dict]:
-    """Perplexity at every length, for every language and kind of positions."""
+    """Perplexity at every length, for every language and kind, and at the last in a window."""
     rows = []
     for language in LANGUAGES:
         for kind in KINDS:
@@ -126,5 +139,7 @@ def run(seed: int) -> list[dict]:
             train(model, language, seed)
             loss = by_place(model, language)
             row = {"seed": seed, "language": language, "positions": kind}
-            rows.append(row | {str(n): perplexity(loss, n) for n in LENGTHS})
+            row |= {str(n): perplexity(loss, n) for n in LENGTHS}
+            near = by_place(model, language, window=WINDOW)
+            rows.append(row | {"last, in a window": perplexity(near, LENGTHS[-1])})
     return rows
