@@ -16,6 +16,8 @@ def reserved_height(traits: dict, width: int) -> int:
         return alignment_height(traits, width)
     if traits.get("_anywidget_id") == "attnbook.widgets.HeadAblation":
         return ablation_height(traits, width)
+    if traits.get("_anywidget_id") == "attnbook.widgets.PositionExplorer":
+        return positions_height(traits, width)
     *_, queries, keys = traits.get("_shape", (1, 8, 8))
 
     def longest(name: str) -> int:
@@ -196,6 +198,22 @@ def ablation_height(traits: dict, width: int) -> int:
     bars = 12 + 25 * (relations + (relations > 1))
     readout = 130 if width < 480 else 70
     return 4 + title + 40 + maps + 34 + output + bars + readout
+
+
+def positions_height(traits: dict, width: int) -> int:
+    """The same for the positions explorer: table and curves side by side, on a phone stacked."""
+    sizes = {
+        "kind": 215,
+        "size": 235,
+        "base": 235,
+        "place": 225,
+        "column": 225,
+        "offset": 225,
+    }
+    rows = control_rows(traits.get("controls", []), width, sizes)
+    title = 29 if traits.get("title") else 0
+    figure, words = (340, 81) if width >= 520 else (660, 112)  # words: legend, read-out
+    return 4 + title + (34 * rows + 4 if rows else 0) + figure + words
 
 
 def heatmap_sizes(traits: dict, width: int) -> dict[str, int]:

@@ -5,6 +5,7 @@ from .alignment import AlignmentViewer
 from .alignment_examples import AlignmentExample
 from .heatmap import AttentionHeatmap
 from .kernel import KernelRegression
+from .positions import PositionExplorer
 from .state import STUB_CSS, STUB_ESM, stub_state
 
 __all__ = [
@@ -15,5 +16,6 @@ __all__ = [
     "AttentionHeatmap",
     "HeadAblation",
     "KernelRegression",
+    "PositionExplorer",
     "stub_state",
 ]

@@ -17,6 +17,7 @@ WIDGETS: dict[str, str] = {
     "attnbook.widgets.AttentionHeatmap": "heatmap.js",
     "attnbook.widgets.HeadAblation": "ablation.js",
     "attnbook.widgets.KernelRegression": "kernel.js",
+    "attnbook.widgets.PositionExplorer": "positions.js",
 }
 
 #: Style sheets that a widget class takes over from others, before its own.
@@ -24,6 +25,7 @@ STYLES: dict[str, list[str]] = {
     "attnbook.widgets.AlignmentViewer": ["heatmap.css"],
     "attnbook.widgets.HeadAblation": ["heatmap.css"],
     "attnbook.widgets.KernelRegression": ["heatmap.css"],
+    "attnbook.widgets.PositionExplorer": ["heatmap.css"],
 }
 
 _IMPORT = re.compile(r'^import \{[^}]*\} from "\./(\w+\.js)";\n', re.MULTILINE)

@@ -1,0 +1,116 @@
+"""The positions explorer's Python side: what it computes, takes, refuses, saves and prints."""
+
+import base64
+import json
+
+import numpy as np
+import pytest
+import torch
+
+import attnbook as ab
+from attnbook.widgets import STUB_ESM, PositionExplorer, stub_state
+from attnbook.widgets.positions import CONTROLS, KINDS
+
+
+@pytest.mark.parametrize("d_model", [1, 2, 7, 32])
+@pytest.mark.parametrize("base", [10.0, 10_000.0])
+def test_the_table_of_sinusoids_is_the_packages(d_model, base):
+    widget = PositionExplorer(places=50, d_model=d_model, base=base, place=11, column=0)
+    wanted = ab.sinusoid(50, d_model, base=base).numpy()
+    np.testing.assert_allclose(widget.table(), wanted, atol=1e-6)
+    alike = wanted @ wanted[11] / (wanted[11] @ wanted[11])
+    np.testing.assert_allclose(widget.similarity(), alike, atol=1e-5)
+
+
+@pytest.mark.parametrize(("d_model", "columns"), [(1, 2), (2, 2), (7, 6), (32, 32)])
+def test_the_rotary_table_is_a_turned_pair_and_its_likeness_a_score(d_model, columns):
+    widget = PositionExplorer(kind="rotary", places=40, d_model=d_model, place=9)
+    pair = torch.tensor([1.0, 0.0]).repeat(columns // 2)
+    turned = ab.RotaryPositions(columns)(pair.expand(40, columns))
+    np.testing.assert_allclose(widget.table(), turned, atol=1e-6)
+    scores = turned @ turned[9] / (pair @ pair)
+    np.testing.assert_allclose(widget.similarity(), scores, atol=1e-5)
+
+
+@pytest.mark.parametrize("heads", range(1, 17))
+def test_the_alibi_table_is_the_exponential_of_the_bias(heads):
+    widget = PositionExplorer(kind="alibi", places=30, num_heads=heads, place=12, column=heads - 1)
+    bias = ab.AlibiPositions(heads)(1, 30, offset=12)[:, 0].numpy()  # (h, k)
+    np.testing.assert_allclose(widget.table(), np.exp(bias).T, atol=1e-6)
+    np.testing.assert_allclose(widget.curve(), bias[-1], atol=1e-6)
+    np.testing.assert_allclose(widget.similarity(), np.exp(bias[-1]), atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_place_is_like_itself(kind):
+    widget = PositionExplorer(kind=kind, place=17)
+    assert widget.similarity()[17] == pytest.approx(1)
+    assert widget.similarity().max() == pytest.approx(1)
+
+
+def test_what_is_marked_stays_within_what_there_is():
+    widget = PositionExplorer(places=10, place=8, offset=5, column=20, d_model=6)
+    assert widget.marked() == (8, 5, 9)
+    widget.kind, widget.offset = "alibi", -99
+    assert widget.marked() == (8, 7, 0)
+    assert (widget.column, widget.offset) == (20, -99), "kept, for when there is more again"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"kind": "learned"},
+            "kind must be one of kinds, sinusoidal, rotary, alibi; got",
+        ),
+        ({"kind": "alibi", "kinds": ["rotary"]}, "kind must be one of kinds, rotary"),
+        ({"kinds": []}, "kinds must be one or more"),
+        ({"kinds": ["rotary", "rotary"]}, "kinds must be one or more"),
+        ({"places": 1}, "places must be 2 to 512, got 1"),
+        ({"places": 9.0}, "places must be an integer, got 9.0"),
+        ({"d_model": 65}, "d_model must be 1 to 64, got 65"),
+        ({"num_heads": 0}, "num_heads must be 1 to 16, got 0"),
+        ({"base": 1.0}, "base must be 10 to 1,000,000"),
+        ({"base": float("nan")}, "base must be positive and finite"),
+        ({"place": 64}, "place must be 0 to 63"),
+        ({"column": -1}, "column must be 0 to 63"),
+        ({"offset": 0.5}, "offset must be an integer, got 0.5"),
+        ({"controls": ["width"]}, "controls must be any of kind, size"),
+    ],
+)
+def test_what_does_not_fit_is_named(options, message):
+    with pytest.raises(ValueError) as caught:
+        PositionExplorer(**options)
+    assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize(("name", "value"), [("kind", "x"), ("base", -1.0), ("d_model", 0)])
+def test_later_changes_are_checked_too(name, value):
+    widget = PositionExplorer()
+    before = getattr(widget, name)
+    with pytest.raises(ValueError, match=name):
+        setattr(widget, name, value)
+    assert getattr(widget, name) == before
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_bundle_carries_a_picture_of_what_is_shown(kind):
+    widget = PositionExplorer(kind=kind, title="places")
+    data, metadata = widget._repr_mimebundle_()
+    picture = base64.b64decode(data["image/png"])
+    assert picture.startswith(b"\x89PNG") and len(picture) < 60_000
+    assert metadata["image/png"]["width"] > metadata["image/png"]["height"] > 100
+    assert data["image/png"] == widget._repr_mimebundle_()[0]["image/png"]
+    widget.place = 40
+    assert data["image/png"] != widget._repr_mimebundle_()[0]["image/png"]
+
+
+def test_repr_and_saved_state_are_stable():
+    widget = PositionExplorer(controls=("kind", "place"))
+    assert repr(widget) == "PositionExplorer(sinusoidal, 64 places, controls: kind, place)"
+    assert widget._anywidget_id == "attnbook.widgets.PositionExplorer"
+    state = stub_state(PositionExplorer.get_manager_state(widgets=[widget]))
+    traits = state["state"][widget.model_id]["state"]
+    assert traits["_esm"] == STUB_ESM and traits["controls"] == ["kind", "place"]
+    assert len(json.dumps(state)) < 6000
+    assert CONTROLS == ("kind", "size", "base", "place", "column", "offset")
