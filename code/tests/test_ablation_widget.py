@@ -71,6 +71,18 @@ def test_labels_have_defaults():
     )
 
 
+def test_what_is_held_is_near_what_came():
+    given = case()
+    given["weights"][0, 0, 0] = [0, 1e-9, 1, 0, 0, 0]
+    widget = HeadAblation(**given)
+    top = np.abs(given["added"]).max()
+    np.testing.assert_allclose(widget.added(), given["added"], atol=top / 32767, rtol=0)
+    np.testing.assert_allclose(widget.weights(), given["weights"][0], atol=1 / 255, rtol=0)
+    assert widget.weights()[0, 0].tolist() == [0, 1 / 255, 1, 0, 0, 0], "small is not zero"
+    nothing = HeadAblation(**(given | {"added": np.zeros((B, H, Q, R, M))}))
+    assert (nothing.added() == 0).all()
+
+
 def bad(name, index, value):
     array = case()[name]
     array[index] = value
@@ -81,7 +93,8 @@ def bad(name, index, value):
     ("options", "words"),
     [
         ({"weights": np.zeros((H, Q, K))}, "weights must be 4-D, got shape (4, 5, 6)"),
-        (bad("weights", (0, 0, 0, 0), -0.1), "weights must be at least 0"),
+        (bad("weights", (0, 0, 0, 0), -0.1), "weights must be from 0 to 1, got -0.1"),
+        (bad("weights", (0, 0, 0, 0), 1.5), "weights must be from 0 to 1, got 1.5"),
         (bad("weights", (0, 0, 0, 0), np.nan), "weights must be finite, got nan"),
         (bad("added", (0, 0, 0, 0, 0), np.inf), "added must be finite, got inf"),
         ({"added": np.zeros((B, H, Q + 1, R, M))}, "added must be (3, 4, 5) and (r, m)"),

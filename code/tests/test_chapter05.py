@@ -224,7 +224,7 @@ def test_a_stored_seed_trains_again_to_the_same_end():
     row = of("two heads")[3]
     model, case = tr.trained("two heads", 3), tr.held_out()
     assert tr.accuracy(model, case)[2].item() == pytest.approx(row["both"], abs=0.01)
-    again = torch.tensor(tr.heads_on_sources(model, case)).round()
+    again = tr.heads_on_sources(model, case).round()
     assert torch.equal(again, torch.tensor(row["heads on sources"]).round())
 
 

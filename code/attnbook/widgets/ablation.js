@@ -51,8 +51,8 @@ class AblationView {
     const [batches, heads, queries, keys, relations, classes] = model.get("_shape");
     this.sizes = { batches, heads, queries, keys, relations, classes };
     this.arrays = {
-      weights: binary(model, "_weights", Float32Array),
-      added: binary(model, "_added", Float32Array),
+      weights: Float64Array.from(binary(model, "_weights", Uint8Array), (n) => n / 255),
+      added: Float64Array.from(binary(model, "_added", Int16Array), (n) => n * model.get("_step")),
       base: binary(model, "_base", Float32Array),
       answers: binary(model, "_answers", Uint8Array),
     };

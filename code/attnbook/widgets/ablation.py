@@ -15,10 +15,11 @@ class HeadAblation(anywidget.AnyWidget):
     """All heads of a layer on one scale; the reader takes heads out and reads the output.
 
     The output must be a sum over heads, as it is where only linear maps follow attention. The
-    browser adds up what the heads in use contribute, so an ablation is exact, not approximate.
+    browser adds up what the heads in use contribute: that is the ablation itself, up to rounding.
+    To keep pages light, contributions are held in 16 bits, weights in 255 steps.
 
     Args:
-        weights: each head's weights, (b, h, q, k), each row at least 0.
+        weights: each head's weights, (b, h, q, k), from 0 to 1.
         added: what each head adds to the logits, (b, h, q, r, m): r answers, of m classes each.
         answers: the right classes, integers (b, q, r).
         base: logits that stand without any head, (r, m); by default 0.
@@ -47,8 +48,9 @@ class HeadAblation(anywidget.AnyWidget):
     _css = bundle.sources("attnbook.widgets.HeadAblation")["css"]
 
     _shape = t.List(t.Int()).tag(sync=True)  # b, h, q, k, r, m
-    _weights = t.Bytes().tag(sync=True)  # float32, little-endian, (b, h, q, k)
-    _added = t.Bytes().tag(sync=True)  # float32, little-endian, (b, h, q, r, m)
+    _weights = t.Bytes().tag(sync=True)  # one byte each, in 255 steps, (b, h, q, k)
+    _added = t.Bytes().tag(sync=True)  # int16, little-endian, in `_step`, (b, h, q, r, m)
+    _step = t.Float().tag(sync=True)
     _base = t.Bytes().tag(sync=True)  # float32, little-endian, (r, m)
     _answers = t.Bytes().tag(sync=True)  # one byte each, (b, q, r)
     relations = t.List(t.Unicode()).tag(sync=True)
@@ -91,13 +93,16 @@ class HeadAblation(anywidget.AnyWidget):
             raise ValueError(
                 f"added must be {(b, h, q)} and (r, m) to fit the weights, got {added.shape}"
             )
-        if (weights < 0).any():
-            raise ValueError(f"weights must be at least 0, got {weights.min()}")
+        for value in (weights.min(), weights.max()):
+            if not -1e-6 <= value <= 1 + 1e-6:
+                raise ValueError(f"weights must be from 0 to 1, got {value}")
         r, m = added.shape[3:]
+        step = float(np.abs(added).max()) / 32767 or 1.0
         super().__init__(
             _shape=[b, h, q, k, r, m],
-            _weights=shown.packed(weights),
-            _added=shown.packed(added),
+            _weights=_in_steps(weights).tobytes(),
+            _added=np.rint(added.astype("f8") / step).astype("<i2").tobytes(),
+            _step=step,
             _base=shown.packed(_as_base(base, (r, m))),
             _answers=_as_answers(answers, (b, q, r), m).tobytes(),
             relations=arguments.as_labels("relations", relations, 1, r)[0],
@@ -140,12 +145,19 @@ class HeadAblation(anywidget.AnyWidget):
     def _check_vmax(self, proposal):
         return arguments.as_positive("vmax", proposal["value"])
 
+    def added(self) -> np.ndarray:
+        """What each head adds to the logits, as held: (b, h, q, r, m)."""
+        b, h, q, _, r, m = self._shape
+        return np.frombuffer(self._added, "<i2").reshape(b, h, q, r, m) * self._step
+
     def logits(self) -> np.ndarray:
         """The logits of all sequences without the heads that are out: (b, q, r, m)."""
         b, h, q, _, r, m = self._shape
-        added = np.frombuffer(self._added, "<f4").reshape(b, h, q, r, m).astype("f8")
-        base = np.frombuffer(self._base, "<f4").reshape(r, m)
-        return base + np.delete(added, self.ablated, axis=1).sum(axis=1)
+        base = np.frombuffer(self._base, "<f4").reshape(r, m).astype("f8")
+        logits, added = np.broadcast_to(base, (b, q, r, m)), self.added()
+        for head in range(h):  # in the browser's order, so that both round alike
+            logits = logits if head in self.ablated else logits + added[:, head]
+        return logits
 
     def right(self) -> np.ndarray:
         """Which answers are right now, in all sequences: boolean (b, q, r)."""
@@ -154,8 +166,8 @@ class HeadAblation(anywidget.AnyWidget):
         return self.logits().argmax(axis=-1) == answers
 
     def weights(self) -> np.ndarray:
-        """The weights of the sequence shown, whether a head is out or not: (h, q, k)."""
-        return np.frombuffer(self._weights, "<f4").reshape(self._shape[:4])[self.batch]
+        """The weights of the sequence shown, as held, of heads in and out: (h, q, k)."""
+        return np.frombuffer(self._weights, "u1").reshape(self._shape[:4])[self.batch] / 255
 
     def png(self) -> tuple[bytes, int, int]:
         """The same picture without a browser: PNG bytes, and width and height in CSS pixels."""
@@ -185,6 +197,12 @@ def _finite(name: str, value, rank: int) -> np.ndarray:
     if not np.isfinite(array).all():
         raise ValueError(f"{name} must be finite, got {array[~np.isfinite(array)][0]}")
     return np.ascontiguousarray(array, dtype="<f4")
+
+
+def _in_steps(weights: np.ndarray) -> np.ndarray:
+    """Weights in 255 steps, as bytes; a small weight stays above zero."""
+    steps = np.rint(255 * np.clip(weights, 0, 1))
+    return np.where(weights > 0, np.maximum(steps, 1), 0).astype("u1")
 
 
 def _as_base(base, shape: tuple[int, int]) -> np.ndarray:
