@@ -38,6 +38,7 @@ from .recurrent import (
     RecurrentTranslator,
     recurrent_translator,
 )
+from .sampling import sample
 from .scores import (
     AdditiveScore,
     ConcatScore,
@@ -121,6 +122,7 @@ __all__ = [
     "mean_loss",
     "random_mask",
     "recurrent_translator",
+    "sample",
     "scaled_dot",
     "set_seed",
     "show_source",

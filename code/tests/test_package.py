@@ -24,13 +24,14 @@ ROOMS = [
     {"multihead", "positions"},
     {"recurrent", "transformer", "sparse", "selective", "hierarchical", "memory"},
     {"decoding", "objectives", "training", "metrics"},
+    {"sampling"},
     {"data"},
     {"experiments"},  # what longer runs train and store: models on data, no pictures
     {"plots"},
     {"widgets"},  # a widget may draw its static picture with plots
 ]
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
-PICTURES, MODELS = {"data", "plots", "widgets"}, ROOMS[5] | ROOMS[6] | ROOMS[7] | {"experiments"}
+PICTURES, MODELS = {"data", "plots", "widgets"}, set.union(*ROOMS[5:9], {"experiments"})
 CORE = ["masks", "normalize", "scores", "attention"]
 
 
