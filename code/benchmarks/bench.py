@@ -23,13 +23,14 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch wakes
 import attention_additive
 import attention_fused
 import attention_weights
+import bahdanau
 import harness
 import masked_softmax
 import report
 import torch
 
-# Waiting for a run on a quiet machine: bahdanau, multihead_joined, decoding_cached.
-SUBJECTS = (attention_fused, attention_weights, attention_additive, masked_softmax)
+# Waiting for a run on a quiet machine: multihead_joined, decoding_cached.
+SUBJECTS = (attention_fused, attention_weights, attention_additive, masked_softmax, bahdanau)
 COLD = {"MALLOC_MMAP_THRESHOLD_": str(128 * 1024)}  # fixed, so that glibc never raises it
 PACKAGES = ("attnbook", "torch", "d2l")
 

@@ -176,6 +176,8 @@ def test_the_goals_are_the_ones_we_set(cases):
         ("attention with weights", "time"): [1.1, 1.1, 1.0],
         ("additive attention", "time"): [0.9],
         ("additive attention", "memory"): [0.2],
+        ("Bahdanau, training step", "time"): [1.0, 1.0, 1.0, 1 / 1.5],
+        ("Bahdanau, decoded sentence", "time"): [1.0, 1.0, 1.0, 1.0],
     }
 
 
