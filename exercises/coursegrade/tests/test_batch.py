@@ -7,7 +7,7 @@ import os
 import pytest
 from grading_helpers import ALL, Book
 
-from coursegrade import __main__, batch, docker, handins, marker, notebook, reports
+from coursegrade import __main__, batch, cluster, docker, handins, marker, notebook, reports
 from coursegrade.backends import backend
 from coursegrade.limits import Limits
 
@@ -103,7 +103,7 @@ def test_nothing_twice_and_nothing_stale(tmp_path, monkeypatch):
 
 def test_other_tests_mark_anew(tmp_path):
     touch(tmp_path, "ada/a.ipynb")
-    [task] = batch.tasks(EXERCISE, tmp_path, "a", Limits())
+    [task] = batch.tasks(EXERCISE, handins.find(tmp_path), "a", Limits())
     changed = task._replace(tests=task.tests._replace(hidden=task.tests.hidden + "\n# more\n"))
     assert batch.key(task, "v") != batch.key(changed, "v")
     assert batch.key(task, "v") != batch.key(task._replace(limits=Limits(call=9)), "v")
@@ -171,7 +171,7 @@ def test_a_fault_heals_at_the_second_try(box, tmp_path, monkeypatch):
 def test_no_box_no_grading(tmp_path, monkeypatch, capsys):
     touch(tmp_path / "in", "ada/a.ipynb")
     monkeypatch.setattr(backend(), "why_not", lambda: "it is not there")
-    with pytest.raises(batch.NoBox):
+    with pytest.raises(cluster.NoBox):
         grade(tmp_path / "in", tmp_path / "out")
     words = ["grade", str(EXERCISE.folder), str(tmp_path / "in"), str(tmp_path / "out")]
     assert __main__.main(words) == 2 and "it is not there" in capsys.readouterr().err
