@@ -22,7 +22,7 @@ POINT = re.compile(r"-?\d+\.\d+")
 
 
 class Total(NamedTuple):
-    """What a hand-in is worth in all; `points` is None, with the reason, where that is not known."""
+    """What a hand-in is worth in all; `points` is None where that is not known."""
 
     result: dict
     points: Decimal | None
@@ -94,7 +94,8 @@ def fill(book: roster.Roster, found: list[Total], place: int) -> Filled:
     Only students' rows are made safe: the header and Canvas's own rows are the instructor's.
     """
     owner, notes = _owners(book, found)
-    changes, marks = _safe_cells(book, place), 0
+    changes, marks = _safe_cells(book), 0
+    quoted = [f"row {row + 1}, {book.table.header[column]}" for row, column in sorted(changes)]
     comma = _writes_commas(book)
     for row, total in sorted(owner.items()):
         label = book.text(row, "student", "full name") or total.result["student"]
@@ -119,9 +120,8 @@ def fill(book: roster.Roster, found: list[Total], place: int) -> Filled:
     handed_in = set(owner)
     absent = [person.label for person in book.people if person.row not in handed_in]
     notes += [f"no hand-in: {label}" for label in absent]
-    quoted = sum(column != place for _, column in changes)
     if quoted:
-        notes.append(f"{quoted} cells would run as formulas in a spreadsheet: they got a quote")
+        notes.append(f"cells that a spreadsheet would run got a quote: {'; '.join(quoted)}")
     return Filled(book.table.with_cells(changes), book.table.header[place], marks, notes)
 
 
@@ -159,13 +159,13 @@ def _locked(book: roster.Roster, row: int, before: str) -> str:
     return ""
 
 
-def _safe_cells(book: roster.Roster, place: int) -> dict[tuple[int, int], str]:
-    changes = {}
-    for person in book.people:
-        for column, cell in enumerate(book.table.rows[person.row]):
-            if column != place and runs(cell.text):
-                changes[person.row, column] = f"'{cell.text}"
-    return changes
+def _safe_cells(book: roster.Roster) -> dict[tuple[int, int], str]:
+    return {
+        (person.row, column): f"'{cell.text}"
+        for person in book.people
+        for column, cell in enumerate(book.table.rows[person.row])
+        if runs(cell.text)
+    }
 
 
 def runs(text: str) -> bool:

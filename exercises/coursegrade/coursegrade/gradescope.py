@@ -1,8 +1,8 @@
 """Results as Gradescope's autograders write them: a results.json for each hand-in.
 
-The format is that of Gradescope's "Autograder Specifications": `score`, `output`, `visibility`, and
-`tests` with `name`, `score`, `max_score`, `status` and `output`. It has no way to say that a mark is
-not known: then no file is written, and that is reported.
+The format is that of Gradescope's "Autograder Specifications": `score`, `output`, `visibility`,
+and `tests` with `name`, `score`, `max_score`, `status` and `output`. It has no way to say that a
+mark is not known: then no file is written, and that is reported.
 """
 
 from __future__ import annotations

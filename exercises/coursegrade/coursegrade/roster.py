@@ -81,7 +81,7 @@ def shape_of(header: list[str]) -> Shape | None:
 
 
 def plain(name: str) -> str:
-    """A name as Moodle's file names have it: case, spaces and marks no file may have don't count."""
+    """A name as Moodle's file names have it: case, spaces and some marks don't count."""
     kept = re.sub(r"""[&<>"`|':\\/\x00-\x1f]""", "", unicodedata.normalize("NFC", name))
     return " ".join(kept.replace("_", " ").casefold().split())
 
