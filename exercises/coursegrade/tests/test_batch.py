@@ -224,6 +224,62 @@ def test_a_cluster_of_two_workers_gives_the_same_marks(box, tmp_path, monkeypatc
     assert json.loads((tmp_path / "there" / "results.json").read_text())["salt"] == "a"
 
 
+OURS = cluster.Fitness("files", "2.13", None)
+
+
+@pytest.mark.parametrize(
+    "theirs, error, says",
+    [
+        (OURS._replace(files="others"), cluster.Unfit, "b: another version of the grader"),
+        (OURS._replace(torch="2.5"), cluster.Unfit, "b: another torch"),
+        (OURS._replace(why_not="bwrap is not installed"), cluster.NoBox, "b: bwrap is not"),
+    ],
+)
+def test_a_worker_that_would_mark_differently_is_refused(theirs, error, says):
+    with pytest.raises(error, match=says):
+        cluster.check({"a": OURS, "b": theirs}, OURS)
+    cluster.check({"a": OURS, "b": OURS}, OURS)
+
+
+@pytest.mark.parametrize("broken", ["dask kills it", "dask cancels it", "the connection"])
+def test_a_lost_worker_costs_nobody_else_a_mark(tmp_path, monkeypatch, broken):
+    """The whole run breaks off after one hand-in; one of those left ends its worker again."""
+    distributed = pytest.importorskip("distributed")
+    problem = {
+        "dask kills it": distributed.KilledWorker("task", None, 3),
+        "dask cancels it": distributed.client.FutureCancelledError("key", "lost"),
+        "the connection": OSError("closed"),
+    }[broken]
+    fake(monkeypatch)
+    folder = tmp_path / "in"
+    touch(folder, "ada/a.ipynb", "alan/a.ipynb", "grace/a.ipynb")
+
+    def breaking(some, jobs):
+        for i, task in list(some.items()):
+            if task.student == "alan":
+                raise problem
+            yield i, marker.mark(task)
+
+    monkeypatch.setattr(batch, "_in_parallel", breaking)
+    records = {record["student"]: record for record in grade(folder, tmp_path / "out")}
+    statuses = [records[who]["status"] for who in ("ada", "alan", "grace")]
+    assert statuses == [marker.GRADED, marker.FAULT, marker.GRADED]
+    assert reports.marks(records["alan"], POINTS)["auto"] == ""
+
+
+def test_an_empty_cluster_is_refused(tmp_path, monkeypatch, capsys):
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(cluster, "WAIT", 1)
+    touch(tmp_path / "in", "ada/a.ipynb")
+    options = {"n_workers": 0, "processes": False, "dashboard_address": None}
+    with distributed.LocalCluster(protocol="tcp", **options) as empty:
+        words = ["grade", str(EXERCISE.folder), str(tmp_path / "in"), str(tmp_path / "out")]
+        words += ["--quiet", "--scheduler", empty.scheduler_address]
+        assert __main__.main(words) == 2
+    assert "no worker" in capsys.readouterr().err
+    assert not (tmp_path / "out" / "gradebook.csv").exists()
+
+
 def test_dockers_command_line():
     words = docker.command(Limits())
     line = " ".join(words)

@@ -4,16 +4,17 @@ import csv
 import io
 import json
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
-from grading_helpers import ALL
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from coursegrade import __main__, gradebook, gradescope, handmarks, marker, reports, roster
+from coursegrade.exercise import Exercise
 from coursegrade.tables import Table
 
-EXERCISE = ALL[0]
+EXERCISE = Exercise(Path(__file__).resolve().parents[2] / "01_cues")
 MOST = sum(EXERCISE.points().values())
 CANVAS = """\
 "Student","ID","SIS User ID","SIS Login ID","Section","Exercises 1 (901)","Exercises 2 (902)","Final Score"
@@ -251,7 +252,7 @@ def test_no_column_is_invented(tmp_path):
     assert twice.column("Exercises 1 (902)", ()) == 6
 
 
-@pytest.mark.parametrize("raw", [b"", b"a,b\n1,2\n", b'"Student,ID,Section\n', b"\x81\x8d", CANVAS.encode()[:-4]])  # fmt: skip
+@pytest.mark.parametrize("raw", [b"", b"a,b\n1,2\n", b'"Student,ID,Section\n', b"\x81\x8d", CANVAS.encode()[:-2]])  # fmt: skip
 def test_what_is_no_export_is_refused(tmp_path, raw):
     (tmp_path / "export.csv").write_bytes(raw)
     with pytest.raises(ValueError, match=r"export.csv is not an export that we know"):
@@ -281,7 +282,7 @@ hostile = st.one_of(
 encodings = st.sampled_from(["utf-8", "utf-8-sig", "utf-16"])
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_nothing_but_the_filled_column_changes(data):
     """Any names, any order of columns, any dialect: read back by csv, compared cell by cell."""
@@ -298,6 +299,8 @@ def test_nothing_but_the_filled_column_changes(data):
         "lineterminator": data.draw(st.sampled_from(["\n", "\r\n"])),
         "quoting": data.draw(st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL])),
     }
+    if any("\r" in text for person in people for text in person.values()):
+        dialect["quoting"] = csv.QUOTE_ALL  # else csv leaves a lone CR bare: a broken file
     before = [header, *([person[name] for name in header] for person in people)]
     text = io.StringIO(newline="")
     csv.writer(text, **dialect).writerows(before)
