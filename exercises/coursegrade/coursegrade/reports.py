@@ -77,22 +77,21 @@ def write(out: Path, about: dict, records: list[dict]) -> list[str]:
             most that each coded and each written question gives.
     """
     points = about["points"]
-    written = sorted({*about["by_hand"], *(q for record in records for q in record["answers"])})
     texts = [
         [cell(record["student"]), question, cell(record["answers"].get(question, ""))]
         for record in records
-        for question in written
         if record["status"] not in BLANK
+        for question in sorted({*about["by_hand"], *record["answers"]})
     ]
     by_hand, notes = _hand_marks(out, texts)
     header = ["student", "status", "notes", *points, "auto", "auto_max"]
-    header += [f"{question}_by_hand" for question in written]
+    header += [f"{question}_by_hand" for question in about["by_hand"]]
     rows = []
     for record in records:
         student = cell(record["student"])
         line = [student, record["status"], cell(_notes(record))]
         line += [*marks(record, points).values(), sum(points.values())]
-        rows.append(line + [by_hand.get((student, question), "") for question in written])
+        rows.append(line + [by_hand.get((student, question), "") for question in about["by_hand"]])
     texts = [
         [who, question, by_hand.get((who, question), ""), text] for who, question, text in texts
     ]
@@ -113,7 +112,9 @@ def _hand_marks(out: Path, texts: list[list[str]]) -> tuple[dict, list[str]]:
     notes = []
     if lost:
         aside = handmarks.put_aside(out / "written.csv")
-        notes.append(f"answers have changed, or columns were added: see your {aside.name}")
+        notes.append(
+            f"an answer changed after it was marked, or you added columns: see your {aside.name}"
+        )
     return {key: cell(mark) for key, mark in by_hand.items()}, notes
 
 
