@@ -93,40 +93,42 @@ def fill(book: roster.Roster, found: list[Total], place: int) -> Filled:
 
     Only students' rows are made safe: the header and Canvas's own rows are the instructor's.
     """
-    owner, notes = _owners(book, found)
+    owner, claimed, notes = _owners(book, found)
     changes, marks = _safe_cells(book), 0
     quoted = [f"row {row + 1}, {book.table.header[column]}" for row, column in sorted(changes)]
     comma = _writes_commas(book)
     for row, total in sorted(owner.items()):
         label = book.text(row, "student", "full name") or total.result["student"]
-        if total.points is None:
-            notes.append(f"left as it was: {label} ({total.why_not})")
-            continue
-        if place >= len(book.table.rows[row]):
-            notes.append(f"left as it was: {label} (the row is shorter than the header)")
-            continue
-        before = book.table.rows[row][place].text.strip()
-        if why := _locked(book, row, before):
-            notes.append(f"left as it was: {label} ({why})")
-            continue
-        after = format(total.points.normalize(), "f")
-        if before not in EMPTY and Decimal(before.replace(",", ".")) == total.points:
-            marks += 1  # it is there already, in the export's own form
-            continue
-        if before not in EMPTY:
-            notes.append(f"replaced: {label} had {before}, has {after} now")
-        changes[row, place] = after.replace(".", ",") if comma else after
-        marks += 1
-    handed_in = set(owner)
-    absent = [person.label for person in book.people if person.row not in handed_in]
-    notes += [f"no hand-in: {label}" for label in absent]
+        after, note = _mark(book, row, place, total, label)
+        if after is not None:
+            changes[row, place] = after.replace(".", ",") if comma else after
+        notes += [note] if note else []
+        marks += not note.startswith("left")
+    notes += [f"no hand-in: {person.label}" for person in book.people if person.row not in claimed]
     if quoted:
         notes.append(f"cells that a spreadsheet would run got a quote: {'; '.join(quoted)}")
     return Filled(book.table.with_cells(changes), book.table.header[place], marks, notes)
 
 
-def _owners(book: roster.Roster, found: list[Total]) -> tuple[dict[int, Total], list[str]]:
-    """Whose hand-in is whose, by row; what is not certain is said and left out."""
+def _mark(book, row: int, place: int, total: Total, label: str) -> tuple[str | None, str]:
+    """A cell's new text, or None where it stays; and what is to be said."""
+    cells = book.table.rows[row]
+    before = cells[place].text.strip() if place < len(cells) else ""
+    why = total.why_not or _locked(book, row, before)
+    if not why and place >= len(cells):
+        why = "the row is shorter than the header"
+    if why:
+        return None, f"left as it was: {label} ({why})"
+    after = format(total.points.normalize(), "f")
+    if before in EMPTY:
+        return after, ""
+    if Decimal(before.replace(",", ".")) == total.points:
+        return None, ""  # it is there already, in the export's own form
+    return after, f"replaced: {label} had {before}, has {after} now"
+
+
+def _owners(book: roster.Roster, found: list[Total]) -> tuple[dict[int, Total], set, list[str]]:
+    """Whose hand-in is whose, by row; the rows that some hand-in may be of; what is not certain."""
     rows: dict[int, list[Total]] = {}
     notes = []
     for total in found:
@@ -147,7 +149,7 @@ def _owners(book: roster.Roster, found: list[Total]) -> tuple[dict[int, Total], 
         elif certain:
             names = ", ".join(total.result["student"] for total in certain)
             notes.append(f"left as it was: more than one hand-in may be one student's: {names}")
-    return owner, notes
+    return owner, set(rows), notes
 
 
 def _locked(book: roster.Roster, row: int, before: str) -> str:

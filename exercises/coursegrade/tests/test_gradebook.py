@@ -120,6 +120,7 @@ def test_a_moodle_export_is_filled_by_name_and_namesakes_are_nobodys(tmp_path):
     wanted = wanted.replace("alan@example.org,12.00", "alan@example.org,5")
     assert path.read_bytes() == wanted.encode() and filled.marks == 2
     assert any("Grace Hopper_78 may be any of" in note for note in filled.notes)
+    assert not any(note.startswith("no hand-in") for note in filled.notes)
 
 
 def test_a_grading_worksheet_is_filled_by_the_participants_number(tmp_path):
