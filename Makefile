@@ -1,6 +1,6 @@
 # `make help` lists the targets. PYTHON=... chooses the interpreter, VENV=... the environment's folder.
 .DEFAULT_GOAL := help
-.PHONY: help install book serve test notebooks train check release grade bench lint format clean
+.PHONY: help install book serve test notebooks train check release grade gradebook bench lint format clean
 
 VENV ?= .venv
 PYTHON ?=
@@ -11,6 +11,11 @@ EX ?=
 SUBMISSIONS ?=
 OUT ?=
 SALT ?=
+RESULTS ?=
+ROSTER ?=
+COLUMN ?=
+GRADESCOPE ?=
+AUTO ?=
 JOBS ?=
 SCHEDULER ?=
 ARGS ?=
@@ -53,6 +58,13 @@ grade: install  ## grade a folder of hand-ins (EX=... SUBMISSIONS=... OUT=... JO
 	{ echo "make grade EX=exercises/01_cues SUBMISSIONS=folder OUT=folder" >&2; exit 2; }
 	@$(GRADER) grade "$(EX)" "$(SUBMISSIONS)" "$(OUT)" $(if $(JOBS),-j $(JOBS)) \
 	$(if $(SALT),--salt "$(SALT)") $(if $(SCHEDULER),--scheduler "$(SCHEDULER)") $(ARGS)
+
+gradebook: install  ## fill a Canvas or Moodle export (RESULTS=... ROSTER=... OUT= COLUMN= GRADESCOPE=)
+	@test -n "$(RESULTS)" && test -n "$(ROSTER)$(GRADESCOPE)" || \
+	{ echo "make gradebook RESULTS=folder ROSTER=export.csv (or GRADESCOPE=folder)" >&2; exit 2; }
+	@$(GRADER) gradebook "$(RESULTS)" $(if $(ROSTER),--roster "$(ROSTER)") \
+	$(if $(OUT),--out "$(OUT)") $(if $(COLUMN),--column "$(COLUMN)") \
+	$(if $(GRADESCOPE),--gradescope "$(GRADESCOPE)") $(if $(AUTO),--only-auto) $(ARGS)
 
 bench: install  ## measure against torch and d2l, show it in the appendix; time the widgets
 	@$(ONE_THREAD) $(PY) code/benchmarks/bench.py; missed=$$?; \

@@ -2,5 +2,6 @@
 
 Rooms, in the order in which they may import: `limits`, `wire`, `seccomp`, `bubblewrap`, `docker`,
 `box`, `student`, `marks`, `marking`, `notebook`, `exercise`, `release`, `handins`, `marker`,
-`reports`, `batch`. `driver` runs inside the box and knows only `wire`.
+`tables`, `handmarks`, `reports`, `cluster`, `batch`, `roster`, `gradebook`, `gradescope`. `driver`
+runs inside the box and knows only `wire`.
 """

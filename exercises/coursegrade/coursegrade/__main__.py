@@ -1,4 +1,4 @@
-"""The commands: ``python -m coursegrade release|grade``; `make` calls them."""
+"""The commands: ``python -m coursegrade release|grade|gradebook``; `make` calls them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import argparse
 import os
 import sys
 from pathlib import Path
+
+from .reports import clean
 
 
 def _release(options) -> None:
@@ -33,6 +35,25 @@ def _grade(options) -> None:
     print(f"{options.out / 'gradebook.csv'}, written.csv, results.json and feedback/ beside it")
 
 
+def _gradebook(options) -> None:
+    from . import gradebook, gradescope
+
+    if (options.roster is None) == (options.gradescope is None):
+        raise ValueError("gradebook needs either a roster (ROSTER=) or a folder (GRADESCOPE=)")
+    if options.gradescope is not None:
+        files, notes = gradescope.write(options.results, options.gradescope, options.only_auto)
+        said = f"{len(files)} results for Gradescope in {options.gradescope}"
+    else:
+        path, filled = gradebook.write(
+            options.results, options.roster, options.out, options.column, options.only_auto
+        )
+        notes = filled.notes
+        said = f"{path}: {filled.marks} marks in the column {filled.column!r}"
+    for note in notes:
+        print(clean(note).replace("\n", " "))
+    print(said)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("coursegrade", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -48,6 +69,14 @@ def _parser() -> argparse.ArgumentParser:
     grade.add_argument("--scheduler", default="", help="a Dask scheduler, tcp://…")
     grade.add_argument("--quiet", action="store_true", help="no progress bar")
     grade.set_defaults(run=_grade)
+    book = commands.add_parser("gradebook", help="fill an export of Canvas or Moodle")
+    book.add_argument("results", type=Path, help="the folder that grade wrote")
+    book.add_argument("--roster", type=Path, help="your export; it is not changed")
+    book.add_argument("--out", type=Path, help="the file to write; default: beside the export")
+    book.add_argument("--column", default="", help="which column; default: called as the exercise")
+    book.add_argument("--only-auto", action="store_true", help="leave written questions out")
+    book.add_argument("--gradescope", type=Path, help="a folder for results.json files instead")
+    book.set_defaults(run=_gradebook)
     return parser
 
 

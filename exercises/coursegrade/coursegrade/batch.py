@@ -8,22 +8,17 @@ import json
 import os
 import secrets
 import sys
-from contextlib import contextmanager
 from pathlib import Path
 
 import joblib
 from tqdm import tqdm
 
-from . import handins, marker, notebook, reports
+from . import cluster, handins, marker, notebook, reports
 from .backends import backend
 from .exercise import Exercise
 from .limits import Limits
 
 HERE = Path(__file__).resolve().parent
-
-
-class NoBox(RuntimeError):
-    """There is no box on this machine, so no student's code is run."""
 
 
 def grader_version() -> str:
@@ -40,13 +35,10 @@ def key(task: marker.Task, version: str) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
-def tasks(exercise: Exercise, submissions, salt: str, limits: Limits) -> list[marker.Task]:
+def tasks(exercise: Exercise, found: list[handins.HandIn], salt: str, limits: Limits):
     """One task a student, with the hand-in's bytes in it."""
     rest = (exercise.tests, exercise.forbidden(), salt, limits)
-    return [
-        marker.Task(found.student, *_content(found), found.late, *rest)
-        for found in handins.find(submissions)
-    ]
+    return [marker.Task(one.student, *_content(one), one.late, *rest) for one in found]
 
 
 def _content(found: handins.HandIn) -> tuple[bytes | None, str]:
@@ -63,18 +55,6 @@ def _old_salt(out: Path) -> str | None:
         return json.loads((out / "results.json").read_text(encoding="utf-8"))["salt"]
     except (OSError, ValueError, KeyError, TypeError):
         return None
-
-
-@contextmanager
-def _where(scheduler: str):
-    """Workers of this machine, or of a Dask cluster that runs already."""
-    if not scheduler:
-        yield
-        return
-    from distributed import Client
-
-    with Client(scheduler) as client, joblib.parallel_config("dask", client=client):
-        yield
 
 
 def _store(record: dict, path: Path) -> None:
@@ -104,16 +84,17 @@ def grade(
         scheduler: address of a Dask scheduler; its workers need this distribution and a box.
 
     Raises:
-        NoBox: there is no box here. Nothing has run then.
+        NoBox: there is no box here, or on a worker of the cluster. Nothing has run then.
     """
     why = None if scheduler else backend().why_not()
     if why:
-        raise NoBox(f"There is no box here, so no student's code is run.\n  {why}")
+        raise cluster.NoBox(f"There is no box here, so no student's code is run.\n  {why}")
     out = Path(out)
     store = out / ".results"
     store.mkdir(parents=True, exist_ok=True)
     salt = salt or _old_salt(out) or secrets.token_hex(8)
-    todo, version = tasks(exercise, submissions, salt, limits), grader_version()
+    found = handins.find(submissions)
+    todo, version = tasks(exercise, found, salt, limits), grader_version()
     paths = [store / f"{key(task, version)}.json" for task in todo]
     records = [_stored(path) for path in paths]
     places = [i for i, record in enumerate(records) if record is None]
@@ -124,7 +105,12 @@ def grade(
     for path in store.iterdir():
         if path not in paths:
             path.unlink()  # stale: another hand-in, other tests, another grader or salt
-    reports.write(out, exercise.name, records, exercise.points(), salt)
+    for record, one in zip(records, found, strict=True):
+        record |= {"name": one.name, "id": one.id, "source": one.source}
+    about = {"exercise": exercise.name, "title": exercise.title(), "salt": salt}
+    about |= {"points": exercise.points(), "by_hand": exercise.by_hand()}
+    for note in reports.write(out, about, records):
+        print(note, file=sys.stderr)
     return records
 
 
@@ -142,17 +128,17 @@ def _numbered(i: int, task: marker.Task) -> tuple[int, dict]:
 def _run(todo: list[marker.Task], jobs: int, scheduler: str):
     """(place in `todo`, record) as they come. A worker that dies costs no other student a mark."""
     left = dict(enumerate(todo))
-    with _where(scheduler):
+    with cluster.workers(scheduler):
         try:
             for i, record in _in_parallel(left, None if scheduler else jobs):
                 del left[i]
                 yield i, record
-        except (OSError, RuntimeError) as problem:  # a worker died, or the cluster went away
+        except cluster.lost() as problem:
             print(f"a worker was lost ({type(problem).__name__}): going on", file=sys.stderr)
         for i, task in sorted(left.items()):
             try:
                 [(_, record)] = list(_in_parallel({i: task}, None if scheduler else 2))
-            except (OSError, RuntimeError) as problem:
+            except cluster.lost() as problem:
                 record = marker.blank(task) | {
                     "status": marker.FAULT,
                     "problem": f"its worker died twice: {type(problem).__name__}",

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 from typing import NamedTuple
+
+BY_HAND = re.compile(r"^# \| (Q\d+) [^|\n]*\| (\d+), by hand \|", re.MULTILINE)
+TITLE = re.compile(r"^# # (.+)$", re.MULTILINE)
 
 
 class Tests(NamedTuple):
@@ -41,6 +45,15 @@ class Exercise:
                 n, question, number = _marks(test)
                 total[question] = total.get(question, 0) + n * number
         return dict(sorted(total.items()))
+
+    def by_hand(self) -> dict[str, int]:
+        """The most that each written question can give, as the table of questions says."""
+        return {question.lower(): int(n) for question, n in BY_HAND.findall(self.source)}
+
+    def title(self) -> str:
+        """The notebook's first heading."""
+        found = TITLE.search(self.source)
+        return found[1].strip() if found else self.name
 
     def forbidden(self) -> dict[str, list[str]]:
         """What each question forbids to name: ``FORBIDDEN`` in the hidden tests."""

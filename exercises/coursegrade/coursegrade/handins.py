@@ -19,6 +19,7 @@ class HandIn(NamedTuple):
     name: str
     id: str  # Moodle's participant or Canvas's user, "" where the folder tells none
     late: bool
+    source: str  # "moodle", "canvas", or "folder": who gave the names
     files: tuple[Path, ...]
 
 
@@ -50,6 +51,7 @@ def find(folder) -> list[HandIn]:
             match["name"] if match else name,
             match["id"] if match else "",
             bool(canvas and canvas["late"]) or bool(before and before.late),
+            "moodle" if moodle else "canvas" if canvas else "folder",
             (*(before.files if before else ()), *files),
         )
     return sorted(found.values())

@@ -13,6 +13,7 @@ import os
 import re
 from pathlib import Path
 
+from . import handmarks
 from .marker import FAULT, UNREADABLE
 
 BLANK = {UNREADABLE, FAULT}
@@ -65,28 +66,59 @@ def _csv(path: Path, header: list, rows: list[list]) -> None:
     os.replace(part, path)
 
 
-def write(out: Path, name: str, records: list[dict], points: dict[str, int], salt: str) -> None:
-    """Write every report; feedback of students who are no longer there is removed."""
-    written = sorted({question for record in records for question in record["answers"]})
+def write(out: Path, about: dict, records: list[dict]) -> list[str]:
+    """Write every report; feedback of students who are no longer there is removed.
+
+    Marks that stand in an older written.csv stay where the answer is the same. The old table is put
+    aside if anything else that a person wrote would go; what was put aside is returned, in words.
+
+    Args:
+        about: what the exercise is: `exercise`, `title`, `salt`, and `points` and `by_hand`, the
+            most that each coded and each written question gives.
+    """
+    points = about["points"]
+    texts = [
+        [cell(record["student"]), question, cell(record["answers"].get(question, ""))]
+        for record in records
+        if record["status"] not in BLANK
+        for question in sorted({*about["by_hand"], *record["answers"]})
+    ]
+    by_hand, notes = _hand_marks(out, texts)
     header = ["student", "status", "notes", *points, "auto", "auto_max"]
-    header += [f"{question}_by_hand" for question in written]
-    rows, texts = [], []
+    header += [f"{question}_by_hand" for question in about["by_hand"]]
+    rows = []
     for record in records:
-        notes = "; ".join([record["problem"], *record["flags"]]).strip("; ")
-        line = [cell(record["student"]), record["status"], cell(notes)]
+        student = cell(record["student"])
+        line = [student, record["status"], cell(_notes(record))]
         line += [*marks(record, points).values(), sum(points.values())]
-        rows.append(line + [""] * len(written))
-        for question, text in record["answers"].items():
-            texts.append([cell(record["student"]), question, "", cell(text)])
+        rows.append(line + [by_hand.get((student, question), "") for question in about["by_hand"]])
+    texts = [
+        [who, question, by_hand.get((who, question), ""), text] for who, question, text in texts
+    ]
     _csv(out / "gradebook.csv", header, rows)
-    _csv(out / "written.csv", ["student", "question", "mark", "answer"], texts)
-    _write(
-        out / "results.json",
-        json.dumps(
-            {"exercise": name, "salt": salt, "points": points, "results": records}, indent=1
-        ),
-    )
-    folder = out / "feedback"
+    _csv(out / "written.csv", handmarks.COLUMNS, texts)
+    _write(out / "results.json", json.dumps({**about, "results": records}, indent=1))
+    _feedback(out / "feedback", records, about["exercise"], points)
+    return notes
+
+
+def _notes(record: dict) -> str:
+    return "; ".join([record["problem"], *record["flags"]]).strip("; ")
+
+
+def _hand_marks(out: Path, texts: list[list[str]]) -> tuple[dict, list[str]]:
+    """Marks to carry over, made safe, and what was put aside for not being carried over."""
+    by_hand, lost = handmarks.kept(out / "written.csv", texts)
+    notes = []
+    if lost:
+        aside = handmarks.put_aside(out / "written.csv")
+        notes.append(
+            f"an answer changed after it was marked, or you added columns: see your {aside.name}"
+        )
+    return {key: cell(mark) for key, mark in by_hand.items()}, notes
+
+
+def _feedback(folder: Path, records: list[dict], name: str, points: dict[str, int]) -> None:
     folder.mkdir(exist_ok=True)
     kept = set()
     for record in records:

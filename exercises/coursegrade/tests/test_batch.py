@@ -7,7 +7,7 @@ import os
 import pytest
 from grading_helpers import ALL, Book
 
-from coursegrade import __main__, batch, docker, handins, marker, notebook, reports
+from coursegrade import __main__, batch, cluster, docker, handins, marker, notebook, reports
 from coursegrade.backends import backend
 from coursegrade.limits import Limits
 
@@ -103,7 +103,7 @@ def test_nothing_twice_and_nothing_stale(tmp_path, monkeypatch):
 
 def test_other_tests_mark_anew(tmp_path):
     touch(tmp_path, "ada/a.ipynb")
-    [task] = batch.tasks(EXERCISE, tmp_path, "a", Limits())
+    [task] = batch.tasks(EXERCISE, handins.find(tmp_path), "a", Limits())
     changed = task._replace(tests=task.tests._replace(hidden=task.tests.hidden + "\n# more\n"))
     assert batch.key(task, "v") != batch.key(changed, "v")
     assert batch.key(task, "v") != batch.key(task._replace(limits=Limits(call=9)), "v")
@@ -171,7 +171,7 @@ def test_a_fault_heals_at_the_second_try(box, tmp_path, monkeypatch):
 def test_no_box_no_grading(tmp_path, monkeypatch, capsys):
     touch(tmp_path / "in", "ada/a.ipynb")
     monkeypatch.setattr(backend(), "why_not", lambda: "it is not there")
-    with pytest.raises(batch.NoBox):
+    with pytest.raises(cluster.NoBox):
         grade(tmp_path / "in", tmp_path / "out")
     words = ["grade", str(EXERCISE.folder), str(tmp_path / "in"), str(tmp_path / "out")]
     assert __main__.main(words) == 2 and "it is not there" in capsys.readouterr().err
@@ -210,11 +210,12 @@ def test_a_cluster_of_two_workers_gives_the_same_marks(box, tmp_path, monkeypatc
         (tmp_path / "in" / who).mkdir(parents=True)
         text = Book(EXERCISE, solution=who == "ada").text()
         (tmp_path / "in" / who / "a.ipynb").write_text(text)
-    here = grade(tmp_path / "in", tmp_path / "here")
+    patient = Limits(start=600, cell=600, call=300, run=3000, cpu=600)  # a busy machine is no fault
+    here = grade(tmp_path / "in", tmp_path / "here", limits=patient)
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
     with distributed.LocalCluster(processes=True, **options) as cluster:
         address = cluster.scheduler_address
-        there = grade(tmp_path / "in", tmp_path / "there", scheduler=address)
+        there = grade(tmp_path / "in", tmp_path / "there", scheduler=address, limits=patient)
     for a, b in zip(here, there, strict=True):
         assert {**a, "seconds": 0} == {**b, "seconds": 0}
     books = [(tmp_path / name / "gradebook.csv").read_text() for name in ("here", "there")]
@@ -222,6 +223,62 @@ def test_a_cluster_of_two_workers_gives_the_same_marks(box, tmp_path, monkeypatc
     rows = list(csv.DictReader(books[0].splitlines()))
     assert [row["auto"] for row in rows] == ["28", "0"]
     assert json.loads((tmp_path / "there" / "results.json").read_text())["salt"] == "a"
+
+
+OURS = cluster.Fitness("files", "2.13", None)
+
+
+@pytest.mark.parametrize(
+    "theirs, error, says",
+    [
+        (OURS._replace(files="others"), cluster.Unfit, "b: another version of the grader"),
+        (OURS._replace(torch="2.5"), cluster.Unfit, "b: another torch"),
+        (OURS._replace(why_not="bwrap is not installed"), cluster.NoBox, "b: bwrap is not"),
+    ],
+)
+def test_a_worker_that_would_mark_differently_is_refused(theirs, error, says):
+    with pytest.raises(error, match=says):
+        cluster.check({"a": OURS, "b": theirs}, OURS)
+    cluster.check({"a": OURS, "b": OURS}, OURS)
+
+
+@pytest.mark.parametrize("broken", ["dask kills it", "dask cancels it", "the connection"])
+def test_a_lost_worker_costs_nobody_else_a_mark(tmp_path, monkeypatch, broken):
+    """The whole run breaks off after one hand-in; one of those left ends its worker again."""
+    distributed = pytest.importorskip("distributed")
+    problem = {
+        "dask kills it": distributed.KilledWorker("task", None, 3),
+        "dask cancels it": distributed.client.FutureCancelledError("key", "lost"),
+        "the connection": OSError("closed"),
+    }[broken]
+    fake(monkeypatch)
+    folder = tmp_path / "in"
+    touch(folder, "ada/a.ipynb", "alan/a.ipynb", "grace/a.ipynb")
+
+    def breaking(some, jobs):
+        for i, task in list(some.items()):
+            if task.student == "alan":
+                raise problem
+            yield i, marker.mark(task)
+
+    monkeypatch.setattr(batch, "_in_parallel", breaking)
+    records = {record["student"]: record for record in grade(folder, tmp_path / "out")}
+    statuses = [records[who]["status"] for who in ("ada", "alan", "grace")]
+    assert statuses == [marker.GRADED, marker.FAULT, marker.GRADED]
+    assert reports.marks(records["alan"], POINTS)["auto"] == ""
+
+
+def test_an_empty_cluster_is_refused(tmp_path, monkeypatch, capsys):
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(cluster, "WAIT", 1)
+    touch(tmp_path / "in", "ada/a.ipynb")
+    options = {"n_workers": 0, "processes": False, "dashboard_address": None}
+    with distributed.LocalCluster(protocol="tcp", **options) as empty:
+        words = ["grade", str(EXERCISE.folder), str(tmp_path / "in"), str(tmp_path / "out")]
+        words += ["--quiet", "--scheduler", empty.scheduler_address]
+        assert __main__.main(words) == 2
+    assert "no worker" in capsys.readouterr().err
+    assert not (tmp_path / "out" / "gradebook.csv").exists()
 
 
 def test_dockers_command_line():

@@ -64,6 +64,8 @@ def test_the_table_says_what_the_tests_say(exercise):
         assert re.search(
             rf"## {question}\..*\n#\n# \*{n} points, {minutes} minutes", exercise.source
         )
+    written, n, _ = table[-1]
+    assert exercise.by_hand() == {written.lower(): int(n)}
     assert "Rubric" in exercise.source and "Find the bug" in exercise.source
     assert exercise.source.count("*Deliverable:*") == len(table)
 

@@ -1,0 +1,102 @@
+"""Where hand-ins are graded: on this machine, or on a Dask cluster that runs already.
+
+A worker needs three things: this distribution with the same files, the same torch, and a box. They
+are looked at before a hand-in is sent: another grader gives other marks, no box gives none.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import importlib.metadata
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import joblib
+
+WAIT = 60  # seconds for the first worker to come
+HERE = Path(__file__).resolve().parent
+
+
+class NoBox(RuntimeError):
+    """There is no box where a student's code should run, so it is not run."""
+
+
+class Unfit(RuntimeError):
+    """The cluster has no worker, or one that would mark differently."""
+
+
+class Fitness(NamedTuple):
+    """What a worker has."""
+
+    files: str
+    torch: str
+    why_not: str | None
+
+
+def fitness() -> Fitness:
+    """What this process has, to be asked here and on each worker."""
+    from .backends import backend
+
+    content = b"\0".join(path.read_bytes() for path in sorted(HERE.glob("*.py")))
+    files = hashlib.sha256(content).hexdigest()
+    return Fitness(files, importlib.metadata.version("torch"), backend().why_not())
+
+
+def lost() -> tuple[type[BaseException], ...]:
+    """What is raised here when a worker dies or the cluster goes away."""
+    try:
+        from distributed import KilledWorker
+        from distributed.client import CancelledError
+    except ImportError:  # the extra `cluster` is not installed
+        return OSError, RuntimeError
+    return OSError, RuntimeError, KilledWorker, CancelledError
+
+
+@contextmanager
+def workers(scheduler: str):
+    """Within this context joblib grades on the cluster at the address; "" stays on this machine.
+
+    Raises:
+        Unfit: no worker comes, or one of them has another grader or another torch.
+        NoBox: a worker has no box.
+    """
+    if not scheduler:
+        yield
+        return
+    try:
+        from distributed import Client
+    except ImportError:
+        raise RuntimeError("SCHEDULER needs Dask: pip install distributed") from None
+    with Client(scheduler) as client:
+        check(_found(client), fitness())
+        with joblib.parallel_config("dask", client=client):
+            yield
+
+
+def _found(client) -> dict[str, Fitness]:
+    try:
+        client.wait_for_workers(1, timeout=WAIT)
+        return client.run(fitness)
+    except (TimeoutError, asyncio.TimeoutError):  # one and the same from Python 3.11
+        raise Unfit(f"the cluster has had no worker for {WAIT} s") from None
+    except ImportError as problem:
+        raise Unfit(f"a worker cannot import the grader: {problem}") from None
+
+
+def check(found: dict[str, Fitness], ours: Fitness) -> None:
+    """Refuse workers that would mark differently, or without a box."""
+    other = [
+        f"{address}: another {what}"
+        for address, theirs in sorted(found.items())
+        for what, mine, its in zip(
+            ("version of the grader", "torch"), ours[:2], theirs[:2], strict=True
+        )
+        if mine != its
+    ]
+    if other:
+        raise Unfit("these workers would mark differently:\n  " + "\n  ".join(other))
+    boxless = [f"{address}: {one.why_not}" for address, one in sorted(found.items()) if one.why_not]
+    if boxless:
+        raise NoBox("no student's code is run without a box:\n  " + "\n  ".join(boxless))

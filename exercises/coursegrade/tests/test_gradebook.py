@@ -1,0 +1,370 @@
+"""The instructor's own export comes back with one column filled, and nothing else changed."""
+
+import csv
+import io
+import json
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from coursegrade import __main__, gradebook, gradescope, handmarks, marker, reports, roster
+from coursegrade.exercise import Exercise
+from coursegrade.tables import Table
+
+EXERCISE = Exercise(Path(__file__).resolve().parents[2] / "01_cues")
+MOST = sum(EXERCISE.points().values())
+CANVAS = """\
+"Student","ID","SIS User ID","SIS Login ID","Section","Exercises 1 (901)","Exercises 2 (902)","Final Score"
+,,,,,"    Manual Posting",,
+"    Points Possible","","","","","32.00","20.00","(read only)"
+"Lovelace, Ada","55","S1","ada","A and B","","7.00","35.00"
+"Turing, Alan M.","56","S2","alan","A","3.00","","0.00"
+"Hopper, Grace","57","S3","grace","A","EX","","0.00"
+"Noether, Emmy","58","S4","emmy","B","","",""
+"Student, Test","99","","","A","","",""
+"""
+MOODLE = """\
+"First name",Surname,"ID number",Institution,Department,"Email address","Assignment: Exercises 1 (Real)","Assignment: Exercises 1 (Percentage)","Course total (Real)","Last downloaded from this course"
+Ada,Lovelace,S1,,,ada@example.org,-,-,-,1790000000
+Alan,"O'Turing",S2,,,alan@example.org,12.00,37.50,12.00,1790000000
+Grace,Hopper,S3,,,grace@example.org,-,-,-,1790000000
+Grace,Hopper,S4,,,hopper@example.org,-,-,-,1790000000
+"""
+WORKSHEET = '''\
+Identifier,"Full name","Email address",Status,Grade,"Maximum Grade","Grade can be changed","Last modified (grade)","Feedback comments"
+"Participant 123","Ada Lovelace",ada@example.org,Submitted,,"32,00",Yes,-,
+"Participant 77","Alan Turing",alan@example.org,Submitted,"3,00","32,00",No,-,
+"Participant 78","Grace Hopper",grace@example.org,Submitted,,"32,00",Yes,-,"good, ""so far"""
+'''
+
+
+def record(name, points=MOST, source="folder", id="", status=marker.GRADED, answers=None):
+    """A record as results.json holds it, with one row of the points that were got."""
+    rows = [{"question": "q1", "points": points, "ok": True, "hidden": True, "test": "t"}]
+    rows[0] |= {"hint": "A hint.", "message": ""}
+    return {
+        **{"student": f"{name}_{id}" if id else name, "status": status, "problem": ""},
+        **{"flags": [], "cells": {}, "rows": [] if status in reports.BLANK else rows},
+        **{"answers": {"q5": "Because."} if answers is None else answers, "seconds": 0.1},
+        **{"name": name, "id": id, "source": source},
+    }
+
+
+def write_results(out, *records):
+    about = {"exercise": EXERCISE.name, "title": EXERCISE.title(), "salt": "a"}
+    about |= {"points": EXERCISE.points(), "by_hand": EXERCISE.by_hand()}
+    out.mkdir(exist_ok=True)
+    return reports.write(out, about, sorted(records, key=lambda r: r["student"]))
+
+
+def mark_by_hand(out, **marks):
+    """What a marker does to written.csv."""
+    path = out / "written.csv"
+    rows = list(csv.reader(io.StringIO(path.read_text(encoding="utf-8"), newline="")))
+    for row in rows[1:]:
+        row[2] = marks.get(row[0].split("_")[0].split()[0].lower(), row[2])
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(rows)
+
+
+def cells(raw, column, encoding="utf-8"):
+    rows = list(csv.reader(io.StringIO(raw.decode(encoding), newline="")))
+    place = rows[0].index(column)
+    return [row[place] for row in rows]
+
+
+def test_a_canvas_export_is_filled_by_number(tmp_path):
+    out, export = tmp_path / "marks", tmp_path / "export.csv"
+    export.write_bytes(CANVAS.encode())
+    canvas = {"source": "canvas"}
+    write_results(
+        out,
+        record("lovelaceada", 20, id="55", **canvas),
+        record("turingalan", 10, id="56", **canvas),
+        record("hoppergrace", 9, id="57", **canvas),
+        record("noetheremmy", id="58", status=marker.FAULT, **canvas),
+        record("nobodyneil", 8, id="59", **canvas),
+    )
+    mark_by_hand(out, lovelaceada="3.5", turingalan="4", hoppergrace="0", nobodyneil="1")
+    path, filled = gradebook.write(out, export)
+    assert path == tmp_path / "export-filled.csv" and export.read_bytes() == CANVAS.encode()
+    wanted = CANVAS.replace('"A and B",""', '"A and B","23.5"').replace('"A","3.00"', '"A","14"')
+    assert path.read_bytes() == wanted.encode()
+    assert filled.marks == 2 and filled.column == "Exercises 1 (901)"
+    for said in (
+        *("not in the roster: nobodyneil_59", "no hand-in: Student, Test"),
+        *("left as it was: Noether, Emmy (fault", "replaced: Turing, Alan M. had 3.00, has 14 now"),
+        "left as it was: Hopper, Grace (the cell says 'EX')",
+    ):
+        assert any(said in note for note in filled.notes), (said, filled.notes)
+    assert len(filled.notes) == 5
+    again, _ = gradebook.write(out, export)
+    assert again.name == "export-filled-2.csv" and again.read_bytes() == path.read_bytes()
+
+
+def test_a_moodle_export_is_filled_by_name_and_namesakes_are_nobodys(tmp_path):
+    out, export = tmp_path / "marks", tmp_path / "export.csv"
+    export.write_bytes(MOODLE.encode())
+    moodle = {"source": "moodle"}
+    write_results(
+        out,
+        record("Ada Lovelace", 20, id="123", **moodle),
+        record("Alan OTuring", 5, id="77", **moodle),  # as Moodle's file names have it
+        record("Grace Hopper", 6, id="78", **moodle),
+    )
+    path, filled = gradebook.write(out, export, only_auto=True)
+    wanted = MOODLE.replace("ada@example.org,-", "ada@example.org,20")
+    wanted = wanted.replace("alan@example.org,12.00", "alan@example.org,5")
+    assert path.read_bytes() == wanted.encode() and filled.marks == 2
+    assert any("Grace Hopper_78 may be any of" in note for note in filled.notes)
+    assert not any(note.startswith("no hand-in") for note in filled.notes)
+
+
+def test_a_grading_worksheet_is_filled_by_the_participants_number(tmp_path):
+    out, export = tmp_path / "marks", tmp_path / "sheet.csv"
+    export.write_bytes(b"\xef\xbb\xbf" + WORKSHEET.replace("\n", "\r\n").encode())
+    moodle = {"source": "moodle"}
+    write_results(
+        out,
+        record("Participant", 20, id="123", **moodle),  # a blind assignment names nobody
+        record("Alan Turing", 5, id="77", **moodle),
+        record("Grace Hopper", 6, id="999", **moodle),  # another one of that name
+    )
+    mark_by_hand(out, participant="2,5", alan="1", grace="1")
+    path, filled = gradebook.write(out, export)
+    wanted = WORKSHEET.replace("Submitted,,", 'Submitted,"22,5",', 1).replace("\n", "\r\n")
+    assert path.read_bytes() == b"\xef\xbb\xbf" + wanted.encode()
+    assert any("Alan Turing (Moodle says" in note for note in filled.notes)
+    assert "not in the roster: Grace Hopper_999" in filled.notes
+
+
+@pytest.mark.parametrize("name", ["ada", "S1", "Ada Lovelace", "Lovelace, Ada", "ADA", "55"])
+def test_a_folder_may_be_called_by_any_identifier(name):
+    book = roster.Roster(Table(CANVAS.encode(), roster.shape_of))
+    assert [person.label for person in book.find(record(name))] == ["Lovelace, Ada"]
+
+
+def test_numbers_of_another_system_find_nobody():
+    """Participant 55 of Moodle is not user 55 of Canvas."""
+    canvas = roster.Roster(Table(CANVAS.encode(), roster.shape_of))
+    assert canvas.find(record("Emil Post", id="55", source="moodle")) == []
+    sheet = roster.Roster(Table(WORKSHEET.encode(), roster.shape_of))
+    assert sheet.find(record("lovelaceada", id="123", source="canvas")) == []
+
+
+def test_two_hand_ins_of_one_student_fill_nothing(tmp_path):
+    book = roster.Roster(Table(CANVAS.encode(), roster.shape_of))
+    found = [gradebook.Total(record(name), Decimal(9), "") for name in ("ada", "S1")]
+    filled = gradebook.fill(book, found, 5)
+    assert filled.content == CANVAS.encode() and filled.marks == 0
+    assert any("ada, S1" in note for note in filled.notes)
+
+
+def test_an_answer_without_a_mark_leaves_the_cell_blank(tmp_path):
+    out, export = tmp_path / "marks", tmp_path / "export.csv"
+    export.write_bytes(CANVAS.encode())
+    write_results(out, record("ada"), record("alan"), record("emmy", answers={}))
+    mark_by_hand(out, ada="0")
+    path, filled = gradebook.write(out, export)
+    assert cells(path.read_bytes(), "Exercises 1 (901)")[3:] == [str(MOST), "3.00", "EX", "", ""]
+    assert sum("no mark in written.csv for q5" in note for note in filled.notes) == 2
+    (out / "written.csv").unlink()
+    path, filled = gradebook.write(out, export)
+    assert path.read_bytes() == CANVAS.encode() and filled.marks == 0
+    path, filled = gradebook.write(out, export, only_auto=True)
+    assert filled.marks == 3 and any("nothing is scaled" in note for note in filled.notes)
+
+
+@pytest.mark.parametrize("mark, says", [("5", "not between 0 and 4"), ("good", "not a number"), ("-1", "between")])  # fmt: skip
+def test_a_mark_that_is_none_is_refused(tmp_path, mark, says):
+    write_results(tmp_path / "marks", record("ada"))
+    mark_by_hand(tmp_path / "marks", ada=mark)
+    with pytest.raises(ValueError, match=says):
+        gradebook.totals(tmp_path / "marks")
+
+
+def test_marks_twice_or_for_nobody_are_refused(tmp_path):
+    out = tmp_path / "marks"
+    write_results(out, record("ada"))
+    (out / "written.csv").write_text("student,question,mark,answer\nada,q5,1,x\nada,q5,2,x\n")
+    with pytest.raises(ValueError, match="two marks for q5"):
+        gradebook.totals(out)
+    (out / "written.csv").write_text("answer,student,question,mark\nx,bob,q5,1\n")
+    with pytest.raises(ValueError, match="handed nothing in: bob"):
+        gradebook.totals(out)
+
+
+def test_grading_again_keeps_the_marks_by_hand(tmp_path):
+    out = tmp_path / "marks"
+    assert write_results(out, record("ada"), record("alan")) == []
+    mark_by_hand(out, ada="3", alan="2")
+    assert write_results(out, record("ada"), record("alan"), record("emmy")) == []
+    assert [total.points for total in gradebook.totals(out)] == [MOST + 3, MOST + 2, None]
+    assert cells((out / "gradebook.csv").read_bytes(), "q5_by_hand")[1:] == ["3", "2", ""]
+    marked = (out / "written.csv").read_bytes()
+    [note] = write_results(out, record("ada"), record("alan", answers={"q5": "No: because."}))
+    assert "written-old.csv" in note and (out / "written-old.csv").read_bytes() == marked
+    assert [total.points for total in gradebook.totals(out)] == [MOST + 3, None]
+
+
+def test_written_csv_is_read_as_excel_saves_it(tmp_path):
+    path = tmp_path / "written.csv"
+    rows = "student;question;mark;answer;comment\r\nJosé;q5;3,5;=x;\r\nAda;q5;;y;fine\r\n"
+    path.write_bytes(rows.encode("cp1252"))
+    found = handmarks.read(path)
+    assert handmarks.points(found, {"q5": 4}) == {("José", "q5"): Decimal("3.5")}
+    assert [row.more for row in found] == [False, True]
+
+
+def test_the_export_is_never_overwritten(tmp_path):
+    out, export = tmp_path / "marks", tmp_path / "export.csv"
+    export.write_bytes(CANVAS.encode())
+    link = tmp_path / "link.csv"
+    link.symlink_to(export)
+    write_results(out, record("ada"))
+    for target in (export, link):
+        with pytest.raises(ValueError, match="is not overwritten"):
+            gradebook.write(out, export, target, only_auto=True)
+    assert export.read_bytes() == CANVAS.encode()
+    path, _ = gradebook.write(out, export, tmp_path / "new.csv", only_auto=True)
+    assert path == tmp_path / "new.csv"
+    assert not list(tmp_path.glob(".*part"))
+
+
+def test_no_column_is_invented(tmp_path):
+    book = roster.Roster(Table(CANVAS.encode(), roster.shape_of))
+    assert book.column("", ("Exercises 1: cues", "Exercises 1")) == 5
+    assert book.column("exercises 2", ()) == book.column("Exercises 2 (902)", ()) == 6
+    for wanted in ("Exercises 3", "Final Score", "ID", "Student"):
+        with pytest.raises(ValueError, match=r"(?s)no column.*COLUMN=.*Exercises 1 \(901\)"):
+            book.column(wanted, ())
+    moodle = roster.Roster(Table(MOODLE.encode(), roster.shape_of))
+    assert moodle.column("", ("Exercises 1",)) == 6
+    with pytest.raises(ValueError, match="no column"):
+        moodle.column("Assignment: Exercises 1 (Percentage)", ())
+    twice = roster.Roster(
+        Table(CANVAS.replace("Exercises 2", "Exercises 1").encode(), roster.shape_of)
+    )
+    with pytest.raises(ValueError, match="more than one column"):
+        twice.column("", ("Exercises 1",))
+    assert twice.column("Exercises 1 (902)", ()) == 6
+
+
+@pytest.mark.parametrize("raw", [b"", b"a,b\n1,2\n", b'"Student,ID,Section\n', b"\x81\x8d", CANVAS.encode()[:-2]])  # fmt: skip
+def test_what_is_no_export_is_refused(tmp_path, raw):
+    (tmp_path / "export.csv").write_bytes(raw)
+    with pytest.raises(ValueError, match=r"export.csv is not an export that we know"):
+        roster.read(tmp_path / "export.csv")
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(alphabet='a",;\r\n\té ', max_size=30))
+def test_tables_are_read_as_csv_reads_them(text):
+    try:
+        table = Table(text.encode(), lambda header: True)
+    except ValueError:
+        return  # a quote that is never closed, which csv lets pass
+    rows = list(csv.reader(io.StringIO(text, newline="")))
+    assert [[cell.text for cell in row] for row in table.rows] == rows
+    assert table.with_cells({}) == text.encode()
+    same = {(i, j): text for i, row in enumerate(rows) for j, text in enumerate(row)}
+    again = Table(table.with_cells(same), lambda header: True)
+    assert [[cell.text for cell in row] for row in again.rows] == rows
+
+
+hostile = st.one_of(
+    st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=12),
+    st.text("ab\"',;\n\r\t =+-@|%é😀ſ", max_size=12),
+    st.sampled_from(["=1+1", "+1", "@x", "-x", "\tx", "\rx", " =x", "-", "-5", "'=x", '"', "\n"]),
+)
+encodings = st.sampled_from(["utf-8", "utf-8-sig", "utf-16"])
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_nothing_but_the_filled_column_changes(data):
+    """Any names, any order of columns, any dialect: read back by csv, compared cell by cell."""
+    columns = ["Student", "ID", "SIS Login ID", "Section", "Notes", "Exercises 1 (901)"]
+    header = data.draw(st.permutations(columns))
+    n = data.draw(st.integers(1, 4))
+    people = [{name: data.draw(hostile) for name in columns} for _ in range(n)]
+    for number, person in enumerate(people):
+        person["ID"] = str(100 + number)
+        person["Exercises 1 (901)"] = data.draw(st.sampled_from(["", "3.00", "EX"]))
+    handed_in = data.draw(st.lists(st.sampled_from(range(n)), unique=True))
+    dialect = {
+        "delimiter": data.draw(st.sampled_from(",;\t")),
+        "lineterminator": data.draw(st.sampled_from(["\n", "\r\n"])),
+        "quoting": data.draw(st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL])),
+    }
+    if any("\r" in text for person in people for text in person.values()):
+        dialect["quoting"] = csv.QUOTE_ALL  # else csv leaves a lone CR bare: a broken file
+    before = [header, *([person[name] for name in header] for person in people)]
+    text = io.StringIO(newline="")
+    csv.writer(text, **dialect).writerows(before)
+    encoding = data.draw(encodings)
+    raw = text.getvalue().encode(encoding)
+
+    table = Table(raw, lambda names: roster.shape_of(names) is not None)
+    book = roster.Roster(table)
+    place = book.column("", ("Exercises 1",))
+    totals = [
+        gradebook.Total(record("x", id=str(100 + i), source="canvas"), Decimal(40 + i), "")
+        for i in handed_in
+    ]
+    filled = gradebook.fill(book, totals, place)
+
+    after = filled.content.decode(encoding)
+    rows = list(csv.reader(io.StringIO(after, newline=""), delimiter=dialect["delimiter"]))
+    assert len(rows) == len(before) and rows[0] == header
+    for number, (old, new) in enumerate(zip(before[1:], rows[1:], strict=True)):
+        assert len(new) == len(header)
+        for column, (was, now) in enumerate(zip(old, new, strict=True)):
+            if column == place and number in handed_in and was != "EX":
+                assert now == str(40 + number)
+            else:
+                assert now in (was, f"'{was}")
+                dangerous = was.lstrip()[:1] in set("=+@|%") or was[:1] in set("\t\r")
+                assert now == f"'{was}" or not dangerous or not was.strip()
+                assert now == was or dangerous or was.lstrip()[:1] == "-"
+                assert now == was or was not in ("-", "-5", "")
+    undo = {
+        (number + 1, column): old[column]
+        for number, old in enumerate(before[1:])
+        for column in range(len(header))
+        if rows[number + 1][column] != old[column]
+    }
+    assert Table(filled.content, roster.shape_of).with_cells(undo) == raw  # every byte
+
+
+def test_gradescope_gets_a_file_a_hand_in(tmp_path):
+    out, to = tmp_path / "marks", tmp_path / "gradescope"
+    write_results(out, record("ada", 20), record("alan", status=marker.UNREADABLE), record("emmy"))
+    mark_by_hand(out, ada="2.5")
+    files, notes = gradescope.write(out, to)
+    assert [path.relative_to(to).as_posix() for path in files] == ["ada/results.json"]
+    assert [note.split(" (")[0] for note in notes] == ["no file: alan", "no file: emmy"]
+    got = json.loads(files[0].read_text())
+    assert got["score"] == 22.5 == sum(test["score"] for test in got["tests"])
+    assert {test["max_score"] for test in got["tests"]} == {20, 4}
+    assert got["stdout_visibility"] == "hidden" and got["tests"][0]["status"] == "passed"
+    with pytest.raises(ValueError, match="is not overwritten"):
+        gradescope.write(out, to)
+    assert len(gradescope.write(out, tmp_path / "auto", only_auto=True)[0]) == 2
+
+
+def test_the_command_says_what_it_did(tmp_path, capsys):
+    out, export = tmp_path / "marks", tmp_path / "export.csv"
+    export.write_bytes(CANVAS.encode())
+    write_results(out, record("ada"))
+    words = ["gradebook", str(out), "--roster", str(export), "--only-auto"]
+    assert __main__.main(words) == 0
+    said = capsys.readouterr().out
+    assert "export-filled.csv: 1 marks in the column 'Exercises 1 (901)'" in said
+    assert "no hand-in: Turing, Alan M." in said
+    assert __main__.main(["gradebook", str(out)]) == 2
+    assert __main__.main(["gradebook", str(tmp_path), "--roster", str(export)]) == 2
+    assert "folder that make grade wrote" in capsys.readouterr().err
