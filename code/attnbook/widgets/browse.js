@@ -1,0 +1,2 @@
+function render({ el }) { el.textContent = "layers and heads"; }
+export default { render };
