@@ -35,6 +35,7 @@ def _draw_grid(figure: Figure, cells, widget: LayerHeadBrowser, scale: Scale) ->
             if not allowed[i].all():
                 width = k - i - 1
                 axes.barh(i, width, 1, i + 0.5, color=look.HATCH_GROUND, linewidth=0)
+        axes.set_anchor("N")
         axes.set(xticks=[], yticks=[], xlim=(-0.5, k - 0.5), ylim=(q - 0.5, -0.5))
         chosen = (layer, head) == (widget.layer, widget.head)
         axes.spines[:].set(
@@ -48,12 +49,17 @@ def _draw_grid(figure: Figure, cells, widget: LayerHeadBrowser, scale: Scale) ->
             axes.set_xlabel(f"{numbers[layer][head]:.2f}", fontsize=small, labelpad=1)
 
 
+def _row(widget: LayerHeadBrowser) -> float:
+    """Height of a line of small maps in inches."""
+    heads = widget.maps().shape[1]
+    numbers = NUMBER if widget._scores.get(widget.kind) else 0
+    return (0.46 * look.WIDTH - 0.4) / heads + numbers + 0.06
+
+
 def _size(widget: LayerHeadBrowser) -> tuple[float, float]:
     """Width and height of the figure in inches."""
-    layers, heads, *_ = widget.maps().shape
-    numbers = NUMBER if widget._scores.get(widget.kind) else 0
-    grid = layers * ((0.46 * look.WIDTH - 0.4) / heads + numbers + 0.08)
     queries, keys = widget.tokens()
+    grid = len(widget.maps()) * _row(widget)
     top = 0.3 + 0.07 * max(map(len, keys))
     large = top + max(0.15 * len(queries), min(2.6, look.CELL * len(queries)))
     return look.WIDTH, min(max(grid, large, 1.6), 6.0) + 0.75 + (0.2 if widget.title else 0)
@@ -66,9 +72,13 @@ def browse_png(widget: LayerHeadBrowser) -> tuple[bytes, int, int]:
     queries, keys = widget.tokens()
     scale = Scale(widget.vmax)
     with mpl.rc_context(look.STYLE):
-        figure = Figure(figsize=_size(widget), layout="constrained")
+        width, height = _size(widget)
+        figure = Figure(figsize=(width, height), layout="constrained")
         halves = figure.add_gridspec(1, 2, width_ratios=[1, 1.05])
-        grid = halves[0].subgridspec(layers, heads, wspace=0.06, hspace=0.06)
+        row = _row(widget)
+        below = max(0.01, height - 1.0 - layers * row)  # the maps keep together, at the top
+        ratios = [*[row] * layers, below]
+        grid = halves[0].subgridspec(layers + 1, heads, wspace=0.06, hspace=0, height_ratios=ratios)
         _draw_grid(figure, grid, widget, scale)
         axes = figure.add_subplot(halves[1])
         title = f"{widget.kind}: layer {widget.layer}, head {widget.head}"
