@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
 from .. import plots
 from ..plots import look
@@ -18,68 +19,71 @@ if TYPE_CHECKING:
     from .browse import LayerHeadBrowser
 
 MARK = "#2a5fac"  # the chosen head, as in the widget's style sheet
-NUMBER = 0.17  # inches of a line with numbers under the maps
+NUMBER = 0.15  # inches of a line with numbers under the maps
+SIDE = 0.88  # of a small map, where 1 is its room
 
 
-def _draw_grid(figure: Figure, cells, widget: LayerHeadBrowser, scale: Scale) -> None:
-    """Every head small: layers in rows, heads in columns, the chosen one framed."""
+def _draw_grid(axes, widget: LayerHeadBrowser, scale: Scale, room: float) -> None:
+    """Every head small: layers in rows, heads in columns, the chosen one framed.
+
+    One step to the right or down is one map, in axes that have `room` inches for each.
+    """
     maps, allowed = widget.maps(), widget.allowed()
     layers, heads, q, k = maps.shape
     numbers = widget._scores.get(widget.kind)
-    small = max(4.5, min(7.0, 46 / heads))
+    step = 1 + (NUMBER / room if numbers else 0)
+    size = max(4.0, min(7.5, 16 * room))
+    text = {"fontsize": size, "ha": "center"}
+    muted = {"fontsize": 7.5, "color": look.MUTED}
+    wide, high = SIDE * k / max(q, k), SIDE * q / max(q, k)
     for layer, head in np.ndindex(layers, heads):
-        axes = figure.add_subplot(cells[layer, head])
-        shown = np.where(allowed, scale.shown(maps[layer, head]), -1.0)
-        axes.imshow(shown, cmap=scale.cmap, norm=scale.norm, interpolation="nearest")
-        for i in range(q if not allowed.all() else 0):  # one bar a row: hatching would be mud here
-            if not allowed[i].all():
-                width = k - i - 1
-                axes.barh(i, width, 1, i + 0.5, color=look.HATCH_GROUND, linewidth=0)
-        axes.set_anchor("N")
-        axes.set(xticks=[], yticks=[], xlim=(-0.5, k - 0.5), ylim=(q - 0.5, -0.5))
+        shown = scale.cmap(scale.norm(scale.shown(maps[layer, head])))  # (q, k, 4)
+        shown[~allowed] = mpl.colors.to_rgba(look.HATCH_GROUND)  # hatching would be mud here
+        left, top = head + (1 - wide) / 2, layer * step
+        extent = (left, left + wide, top + high, top)
+        axes.imshow(shown, extent=extent, interpolation="nearest", aspect="auto")
         chosen = (layer, head) == (widget.layer, widget.head)
-        axes.spines[:].set(
-            visible=True, color=MARK if chosen else look.GRID, linewidth=2 if chosen else 0.8
-        )
-        if layer == 0:
-            axes.set_title(str(head), fontsize=7.5, color=look.MUTED, pad=2)
-        if head == 0:
-            axes.set_ylabel(f"layer {layer}", fontsize=7.5, color=look.MUTED, labelpad=2)
+        colour, width = (MARK, 2) if chosen else (look.GRID, 0.8)
+        frame = {"fill": False, "edgecolor": colour, "linewidth": width, "zorder": 2 + chosen}
+        axes.add_patch(Rectangle((left, top), wide, high, clip_on=False, **frame))
         if numbers:
-            axes.set_xlabel(f"{numbers[layer][head]:.2f}", fontsize=small, labelpad=1)
+            number = f"{numbers[layer][head]:.2f}"
+            axes.text(head + 0.5, top + 0.94, number, va="top", **text)
+    for head in range(heads):
+        axes.text(head + 0.5, -0.06, str(head), ha="center", va="bottom", **muted)
+    for layer in range(layers):
+        axes.text(-0.04, layer * step + 0.5, f"layer {layer}", ha="right", va="center", **muted)
+    axes.text(-0.04, -0.06, "head", ha="right", va="bottom", **muted)
+    axes.set(xlim=(0, heads), ylim=(layers * step, 0))
+    axes.set_aspect("equal", anchor="NE")
+    axes.axis("off")
 
 
-def _row(widget: LayerHeadBrowser) -> float:
-    """Height of a line of small maps in inches."""
+def _room(widget: LayerHeadBrowser) -> float:
+    """Inches for one small map."""
     heads = widget.maps().shape[1]
-    numbers = NUMBER if widget._scores.get(widget.kind) else 0
-    return (0.46 * look.WIDTH - 0.4) / heads + numbers + 0.06
+    return min(0.7, (0.47 * look.WIDTH - 0.6) / heads)
 
 
 def _size(widget: LayerHeadBrowser) -> tuple[float, float]:
     """Width and height of the figure in inches."""
     queries, keys = widget.tokens()
-    grid = len(widget.maps()) * _row(widget)
+    numbers = NUMBER if widget._scores.get(widget.kind) else 0
+    grid = 0.2 + len(widget.maps()) * (_room(widget) + numbers)
     top = 0.3 + 0.07 * max(map(len, keys))
     large = top + max(0.15 * len(queries), min(2.6, look.CELL * len(queries)))
-    return look.WIDTH, min(max(grid, large, 1.6), 6.0) + 0.75 + (0.2 if widget.title else 0)
+    return look.WIDTH, min(max(grid, large, 1.6), 6.5) + 0.75 + (0.2 if widget.title else 0)
 
 
 def browse_png(widget: LayerHeadBrowser) -> tuple[bytes, int, int]:
     """The grid of small maps beside the chosen one: PNG bytes, width and height in CSS pixels."""
-    layers, heads, *_ = widget.maps().shape
     sure, possible = widget.gold("sure"), widget.gold("possible")
     queries, keys = widget.tokens()
     scale = Scale(widget.vmax)
     with mpl.rc_context(look.STYLE):
-        width, height = _size(widget)
-        figure = Figure(figsize=(width, height), layout="constrained")
+        figure = Figure(figsize=_size(widget), layout="constrained")
         halves = figure.add_gridspec(1, 2, width_ratios=[1, 1.05])
-        row = _row(widget)
-        below = max(0.01, height - 1.0 - layers * row)  # the maps keep together, at the top
-        ratios = [*[row] * layers, below]
-        grid = halves[0].subgridspec(layers + 1, heads, wspace=0.06, hspace=0, height_ratios=ratios)
-        _draw_grid(figure, grid, widget, scale)
+        _draw_grid(figure.add_subplot(halves[0]), widget, scale, _room(widget))
         axes = figure.add_subplot(halves[1])
         title = f"{widget.kind}: layer {widget.layer}, head {widget.head}"
         panel = Panel(widget.weights(), widget.allowed(), sure, queries, keys, title)
