@@ -253,7 +253,7 @@ def browse_height(traits: dict, width: int) -> int:
     entries = sum(any(e[links] for e in examples) for links in ("sure", "possible"))
     entries += bool(traits["_scores"] and traits.get("score_label"))
     lines = 1 + math.ceil(entries / 2) if narrow else 1
-    legend, readout = 10 + 22 * lines, 68 if narrow else 48
+    legend, readout = 10 + 22 * lines, 88 if narrow else 48
     return round(4 + title + 34 * rows + 4 + figure + legend + readout)
 
 
