@@ -164,7 +164,10 @@ OTHER = weights_of("encoder", shape=(1, 3, 4, 4))
         (without("target"), "must hold 'target', the tokens of decoder, cross weights"),
         (without("cross"), "examples[0]['sure'] needs 'cross'"),
         ({"examples": [example(source=[])]}, "examples[0]['source'] must hold at least one token"),
-        ({"examples": [example(source=["a"])]}, "examples[0]['encoder'] must be (l, h, 1, 1)"),
+        (
+            {"examples": [example(source=["a"], sure=None, possible=None)]},
+            "['encoder'] must be (l, h, 1, 1)",
+        ),
         ({"examples": [example(), *without("encoder")["examples"]]}, "examples[1] must hold"),
         ({"examples": [example(), example(encoder=OTHER)]}, "must hold 2 layers of 3 heads"),
         ({"examples": [example(encoder=np.zeros((3, 4, 4)))]}, "['encoder'] must be 4-D, got"),
