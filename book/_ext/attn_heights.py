@@ -18,6 +18,8 @@ def reserved_height(traits: dict, width: int) -> int:
         return ablation_height(traits, width)
     if traits.get("_anywidget_id") == "attnbook.widgets.PositionExplorer":
         return positions_height(traits, width)
+    if traits.get("_anywidget_id") == "attnbook.widgets.LayerHeadBrowser":
+        return browse_height(traits, width)
     *_, queries, keys = traits.get("_shape", (1, 8, 8))
 
     def longest(name: str) -> int:
@@ -214,6 +216,57 @@ def positions_height(traits: dict, width: int) -> int:
     title = 29 if traits.get("title") else 0
     figure, words = (340, 81) if width >= 520 else (660, 112)  # words: legend, read-out
     return 4 + title + (34 * rows + 4 if rows else 0) + figure + words
+
+
+def browse_height(traits: dict, width: int) -> int:
+    """The same for the layer × head browser, of whatever kind and example are chosen."""
+    kinds, examples, sizes = traits["kinds"], traits["_examples"], traits["_sizes"]
+    room = width - 4
+    heads = max(count for _, count in sizes.values())
+    beside = room >= 560  # as `planFigure` of the widget's browse_layout.js
+    share = (int(0.46 * room) if beside else room) - 48
+    side = min(66, max(12, share // heads - 8))
+    across = min(48 + heads * (side + 8), share + 48)
+    grids, maps = [], []
+    for kind, (layers, _) in sizes.items():
+        numbers = 15 if kind in traits["_scores"] else 0
+        bar = 15 if across < 48 + sizes[kind][1] * (side + 8) else 0
+        grids.append(18 + layers * (side + 9 + numbers) + bar)
+        for example in examples:
+            queries = example["source" if kind == "encoder" else "target"]
+            keys = example["target" if kind == "decoder" else "source"]
+            large = room - across - 20 if beside else room
+            maps.append(26 + large_height(queries, keys, large))
+    figure = max(*grids, *maps) if beside else max(grids) + 20 + max(maps)
+    longest = max(len(example["name"]) for example in examples)
+    choices = {
+        "kind": sum(22 + 7 * len(kind) for kind in kinds) if len(kinds) > 1 else 0,
+        "example": 66 + min(240, 40 + 7 * longest) if len(examples) > 1 else 0,
+    }
+    narrow = width < 480
+    if narrow:  # Reset stands beside the examples
+        rows = 1 + (len(kinds) > 1 and len(examples) > 1)
+    else:
+        names = [name for name in choices if choices[name]]
+        rows = max(1, control_rows(names, width, choices))
+    title = 29 if traits.get("title") else 0
+    entries = sum(any(e[links] for e in examples) for links in ("sure", "possible"))
+    entries += bool(traits["_scores"] and traits.get("score_label"))
+    lines = 1 + math.ceil(entries / 2) if narrow else 1
+    legend, readout = 10 + 22 * lines, 88 if narrow else 48
+    return round(4 + title + 34 * rows + 4 + figure + legend + readout)
+
+
+def large_height(queries: list[str], keys: list[str], width: int) -> float:
+    """Pixels of a map with labels: as `planLayout` of the widget's layout.js."""
+    left = max(52, min(7.2 * max(map(len, queries)) + 10, 0.3 * width, 150))
+    label = min(7.2 * max(map(len, keys)), 96)
+    cell = min(52, (width - left - 2) / len(keys))
+    flat = label + 6 <= cell
+    lean = 0 if flat else max(0, label / 2 - cell / 2 + 8)
+    cell = max(1, min(52, (width - left - 2 - lean) / len(keys)))
+    top = 39 if flat else 32 + 0.87 * label
+    return min(414, top + cell * len(queries) + 2)
 
 
 def heatmap_sizes(traits: dict, width: int) -> dict[str, int]:

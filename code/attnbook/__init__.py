@@ -71,6 +71,7 @@ _LAZY = {
     "AttentionHeatmap": ".widgets",
     "HeadAblation": ".widgets",
     "KernelRegression": ".widgets",
+    "LayerHeadBrowser": ".widgets",
     "PositionExplorer": ".widgets",
     "data": ".data",
     "import_d2l": ".peers",

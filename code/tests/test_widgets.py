@@ -125,6 +125,7 @@ def test_the_name_in_saved_state_is_stable():
         "attnbook.widgets.AttentionHeatmap",
         "attnbook.widgets.HeadAblation",
         "attnbook.widgets.KernelRegression",
+        "attnbook.widgets.LayerHeadBrowser",
         "attnbook.widgets.PositionExplorer",
     ]
 

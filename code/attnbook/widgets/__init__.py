@@ -3,6 +3,7 @@
 from .ablation import HeadAblation
 from .alignment import AlignmentViewer
 from .alignment_examples import AlignmentExample
+from .browse import LayerHeadBrowser
 from .heatmap import AttentionHeatmap
 from .kernel import KernelRegression
 from .positions import PositionExplorer
@@ -16,6 +17,7 @@ __all__ = [
     "AttentionHeatmap",
     "HeadAblation",
     "KernelRegression",
+    "LayerHeadBrowser",
     "PositionExplorer",
     "stub_state",
 ]

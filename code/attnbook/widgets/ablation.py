@@ -86,8 +86,8 @@ class HeadAblation(anywidget.AnyWidget):
         alt="",
         vmax=1.0,
     ):
-        weights = _finite("weights", weights, 4)
-        added = _finite("added", added, 5)
+        weights = arguments.as_finite("weights", weights, 4)
+        added = arguments.as_finite("added", added, 5)
         b, h, q, k = weights.shape
         if added.shape[:3] != (b, h, q):
             raise ValueError(
@@ -100,7 +100,7 @@ class HeadAblation(anywidget.AnyWidget):
         step = float(np.abs(added).max()) / 32767 or 1.0
         super().__init__(
             _shape=[b, h, q, k, r, m],
-            _weights=_in_steps(weights).tobytes(),
+            _weights=shown.in_steps(weights).tobytes(),
             _added=np.rint(added.astype("f8") / step).astype("<i2").tobytes(),
             _step=step,
             _base=shown.packed(_as_base(base, (r, m))),
@@ -187,28 +187,10 @@ class HeadAblation(anywidget.AnyWidget):
         return data, {**metadata, "image/png": {"width": width, "height": height}}
 
 
-def _finite(name: str, value, rank: int) -> np.ndarray:
-    """Finite float32 of this rank, no axis empty."""
-    array = arguments.as_array(name, value, (rank,))
-    if array.dtype.kind not in "fiu":
-        raise ValueError(f"{name} must be real numbers, got {array.dtype}")
-    if not array.size:
-        raise ValueError(f"{name} must not be empty, got shape {array.shape}")
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name} must be finite, got {array[~np.isfinite(array)][0]}")
-    return np.ascontiguousarray(array, dtype="<f4")
-
-
-def _in_steps(weights: np.ndarray) -> np.ndarray:
-    """Weights in 255 steps, as bytes; a small weight stays above zero."""
-    steps = np.rint(255 * np.clip(weights, 0, 1))
-    return np.where(weights > 0, np.maximum(steps, 1), 0).astype("u1")
-
-
 def _as_base(base, shape: tuple[int, int]) -> np.ndarray:
     if base is None:
         return np.zeros(shape)
-    base = _finite("base", base, 2)
+    base = arguments.as_finite("base", base, 2)
     if base.shape != shape:
         raise ValueError(f"base must be {shape} to fit what the heads add, got {base.shape}")
     return base

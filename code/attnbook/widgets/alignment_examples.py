@@ -88,12 +88,12 @@ def _models(model_labels, weights: Mapping) -> tuple[list[str], list[str]]:
 
 
 def _example(where: str, fields: dict, models: list[str]) -> tuple[dict, list[np.ndarray]]:
-    source = _words(f"{where}.source", fields["source"])
-    target = _words(f"{where}.target", fields["target"])
+    source = as_words(f"{where}.source", fields["source"])
+    target = as_words(f"{where}.target", fields["target"])
     q, k = len(target), len(source)
     valid = k if fields["source_len"] is None else _whole(where, fields["source_len"], k)
-    sure = _links(f"{where}.sure", fields["sure"], q, valid)
-    possible = _links(f"{where}.possible", fields["possible"], q, valid)
+    sure = as_links(f"{where}.sure", fields["sure"], q, valid)
+    possible = as_links(f"{where}.possible", fields["possible"], q, valid)
     weights = fields["weights"]
     for model in models:
         if model not in weights:
@@ -119,7 +119,8 @@ def _example(where: str, fields: dict, models: list[str]) -> tuple[dict, list[np
     }, planes
 
 
-def _words(name: str, tokens) -> list[str]:
+def as_words(name: str, tokens) -> list[str]:
+    """A sequence of tokens as a list of strings."""
     if isinstance(tokens, str) or not isinstance(tokens, Sequence):
         raise TypeError(f"{name} must be a sequence of tokens, got {type(tokens).__name__}")
     if not tokens:
@@ -144,7 +145,8 @@ def _whole(where: str, value, most: int) -> int:
     return number
 
 
-def _links(name: str, links, q: int, k: int) -> set[tuple[int, int]]:
+def as_links(name: str, links, q: int, k: int) -> set[tuple[int, int]]:
+    """Links as a set of (target index, source index), each below (q, k)."""
     found = set()
     for link in links:
         try:

@@ -22,7 +22,7 @@ TALLEST = 3.9  # inches of rows, while a row still holds its label
 DASH = (0, (2.0, 1.6))
 
 
-def _outline_possible(axes, marks: np.ndarray) -> None:
+def outline_possible(axes, marks: np.ndarray) -> None:
     """Dark dashes on a bright line stand out on every colour."""
     for i, j in np.argwhere(marks):
         place = (j - 0.42, i - 0.42)
@@ -95,15 +95,15 @@ def alignment_png(widget: AlignmentViewer) -> tuple[bytes, int, int]:
             first = axes is places[0]
             draw_panel(axes, panel, scale, annotate=k * len(models) <= 12, queries=first)
             axes.set(xlabel="source", ylabel="target" if first else "")
-            _outline_possible(axes, possible & ~sure)
+            outline_possible(axes, possible & ~sure)
             _fade(axes, widget.step, q, k)
-        draw_legend(figure, scale, places, gold=False, more=_handles(sure, possible))
+        draw_legend(figure, scale, places, gold=False, more=link_handles(sure, possible))
         if widget.title:
             figure.suptitle(widget.title, x=0.01, ha="left", fontsize=10)
         return plots.figure_png(figure, even=True)  # the scale, beside what is faded
 
 
-def _handles(sure: np.ndarray, possible: np.ndarray) -> list[Patch]:
+def link_handles(sure: np.ndarray, possible: np.ndarray) -> list[Patch]:
     """What the outlines mean, of those that are there."""
     handles = []
     if sure.any():

@@ -28,6 +28,18 @@ def as_array(name: str, value, ranks: tuple[int, ...]) -> np.ndarray:
     return array
 
 
+def as_finite(name: str, value, rank: int) -> np.ndarray:
+    """Finite float32 of this rank, no axis empty."""
+    array = as_array(name, value, (rank,))
+    if array.dtype.kind not in "fiu":
+        raise ValueError(f"{name} must be real numbers, got {array.dtype}")
+    if not array.size:
+        raise ValueError(f"{name} must not be empty, got shape {array.shape}")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite, got {array[~np.isfinite(array)][0]}")
+    return np.ascontiguousarray(array, dtype="<f4")
+
+
 def as_scores(scores, heads: bool = False, name: str = "scores") -> np.ndarray:
     """Scores as float32: (b, q, k), or (b, h, q, k) where they have a head axis."""
     array = as_array(name, scores, (3, 4) if heads else (2, 3, 4))

@@ -17,6 +17,7 @@ WIDGETS: dict[str, str] = {
     "attnbook.widgets.AttentionHeatmap": "heatmap.js",
     "attnbook.widgets.HeadAblation": "ablation.js",
     "attnbook.widgets.KernelRegression": "kernel.js",
+    "attnbook.widgets.LayerHeadBrowser": "browse.js",
     "attnbook.widgets.PositionExplorer": "positions.js",
 }
 
@@ -25,6 +26,7 @@ STYLES: dict[str, list[str]] = {
     "attnbook.widgets.AlignmentViewer": ["heatmap.css"],
     "attnbook.widgets.HeadAblation": ["heatmap.css"],
     "attnbook.widgets.KernelRegression": ["heatmap.css"],
+    "attnbook.widgets.LayerHeadBrowser": ["heatmap.css"],
     "attnbook.widgets.PositionExplorer": ["heatmap.css"],
 }
 

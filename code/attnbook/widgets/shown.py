@@ -14,6 +14,12 @@ def packed(array: np.ndarray | None) -> bytes:
     return array.astype("u1" if array.dtype == bool else "<f4").tobytes()
 
 
+def in_steps(weights: np.ndarray) -> np.ndarray:
+    """Weights in 255 steps, as bytes; a small weight stays above zero."""
+    steps = np.rint(255 * np.clip(weights, 0, 1))
+    return np.where(weights > 0, np.maximum(steps, 1), 0).astype("u1")
+
+
 def plane(widget, name: str, dtype: str, batch: int, head: int) -> np.ndarray:
     """One sequence and head of a packed array of the scores' shape: (q, k)."""
     full = np.frombuffer(getattr(widget, name), dtype).reshape(widget._shape)[batch]
