@@ -15,7 +15,6 @@ FOUND = "found = fit.softmax(dim=3) @ values"
 KEEP = "pooled = pooled * keep.reshape(1, -1, 1, 1)"
 SWITCH_JOIN = "return pooled.transpose(1, 2).flatten(2) @ W_o.T"
 LOGITS = "logits = scaled.transpose(1, 2).flatten(2) @ W_o.detach().T + bias.detach()"
-EACH = 'each = F.cross_entropy(logits.transpose(1, 2), labels, reduction="none")'
 SLOPE = "[slope] = torch.autograd.grad(each.mean(dim=1).sum(), factor)"
 MEAN = "return slope.abs().mean(dim=0)"
 
