@@ -1,0 +1,485 @@
+"""Typical wrong answers: edits of the solution, each with exactly the tests that must fail."""
+
+SPLIT = "return x.reshape(b, n, h, width // h).transpose(1, 2)"
+JOIN = "return x.transpose(1, 2).reshape(b, n, h * d)"
+SCORES = "scores = q @ k.transpose(2, 3) / q.shape[3] ** 0.5  # (b, h, q, k)"
+FILL = "scores = scores.masked_fill(~mask.unsqueeze(1), -torch.inf)"
+TOP = "top = scores.amax(dim=3, keepdim=True).clamp(min=-1e30)"
+SHARE = "weights = share / share.sum(dim=3, keepdim=True).clamp(min=1e-30)"
+OUTPUT = "return join_heads(weights @ v) @ W_o.T, weights"
+KEYS = "keys = keys.repeat_interleave(self.h // self.kv, dim=1)"
+VALUES = "values = values.repeat_interleave(self.h // self.kv, dim=1)"
+FIT = "fit = asks @ keys.mT / asks.shape[3] ** 0.5"
+FIT_FILL = "fit = fit.masked_fill(~mask, -torch.inf)"
+FOUND = "found = fit.softmax(dim=3) @ values"
+KEEP = "pooled = pooled * keep.reshape(1, -1, 1, 1)"
+SWITCH_JOIN = "return pooled.transpose(1, 2).flatten(2) @ W_o.T"
+LOGITS = "logits = scaled.transpose(1, 2).flatten(2) @ W_o.detach().T + bias.detach()"
+SLOPE = "[slope] = torch.autograd.grad(each.mean(dim=1).sum(), factor)"
+MEAN = "return slope.abs().mean(dim=0)"
+
+MUTANTS = {
+    "heads interleaved": (
+        (SPLIT, "return x.reshape(b, n, width // h, h).permute(0, 3, 1, 2)"),
+        {
+            "test_q1_features[4]",
+            "test_q1_split",
+            "test_q1_way_back",
+            "test_q2_as_many_heads_as_sequences",
+            "test_q2_gradient",
+            "test_q2_output",
+            "test_q2_scores[16]",
+            "test_q2_scores[2]",
+        },
+    ),
+    "split and joined by view": (
+        (SPLIT, "return x.reshape(b, h, n, width // h)", JOIN, "return x.reshape(b, n, h * d)"),
+        {
+            "test_q1_features[4]",
+            "test_q1_join",
+            "test_q1_split",
+            "test_q2_as_many_heads_as_sequences",
+            "test_q2_gradient",
+            "test_q2_nothing_to_attend_to",
+            "test_q2_output",
+            "test_q2_scores[16]",
+            "test_q2_scores[2]",
+        },
+    ),
+    "interleaved both ways": (
+        (
+            SPLIT,
+            "return x.reshape(b, n, width // h, h).permute(0, 3, 1, 2)",
+            JOIN,
+            "return x.permute(0, 2, 3, 1).reshape(b, n, h * d)",
+        ),
+        {
+            "test_q1_features[4]",
+            "test_q1_join",
+            "test_q1_split",
+            "test_q2_as_many_heads_as_sequences",
+            "test_q2_gradient",
+            "test_q2_output",
+            "test_q2_scores[16]",
+            "test_q2_scores[2]",
+        },
+    ),
+    "joined without the way back": (
+        (JOIN, "return x.reshape(b, n, h * d)"),
+        {
+            "test_q1_join",
+            "test_q1_way_back",
+            "test_q2_as_many_heads_as_sequences",
+            "test_q2_gradient",
+            "test_q2_nothing_to_attend_to",
+            "test_q2_output",
+        },
+    ),
+    "always two heads": (
+        (SPLIT, "h = 2\n    " + SPLIT),
+        {"test_q1_features[1]", "test_q1_features[4]", "test_q2_one_head", "test_q2_output"},
+    ),
+    "no scale": (
+        (SCORES, SCORES.replace(" / q.shape[3] ** 0.5", "")),
+        {
+            "test_q2_as_many_heads_as_sequences",
+            "test_q2_gradient",
+            "test_q2_one_head",
+            "test_q2_output",
+            "test_q2_scores[16]",
+            "test_q2_scores[2]",
+        },
+    ),
+    "scale by the model's width": (
+        (SCORES, SCORES.replace("q.shape[3]", "W_q.shape[0]")),
+        {
+            "test_q2_as_many_heads_as_sequences",
+            "test_q2_gradient",
+            "test_q2_output",
+            "test_q2_scores[16]",
+            "test_q2_scores[2]",
+        },
+    ),
+    "scale by the number of values' features": (
+        (SCORES, SCORES.replace("q.shape[3]", "v.shape[3]")),
+        {
+            "test_q2_as_many_heads_as_sequences",
+            "test_q2_gradient",
+            "test_q2_scores[16]",
+            "test_q2_scores[2]",
+        },
+    ),
+    "scale fixed at 4": (
+        (SCORES, SCORES.replace("q.shape[3] ** 0.5", "4")),
+        {
+            "test_q2_as_many_heads_as_sequences",
+            "test_q2_gradient",
+            "test_q2_one_head",
+            "test_q2_output",
+            "test_q2_scores[2]",
+        },
+    ),
+    "softmax over queries": (
+        (TOP, TOP.replace("dim=3", "dim=2"), SHARE, SHARE.replace("dim=3", "dim=2")),
+        {
+            "test_q2_as_many_heads_as_sequences",
+            "test_q2_gradient",
+            "test_q2_low_scores",
+            "test_q2_one_head",
+            "test_q2_output",
+            "test_q2_scores[16]",
+            "test_q2_scores[2]",
+            "test_q2_weights",
+        },
+    ),
+    "inverted mask": (
+        (FILL, FILL.replace("~", "")),
+        {
+            "test_q2_as_many_heads_as_sequences",
+            "test_q2_gradient",
+            "test_q2_low_scores",
+            "test_q2_masked_is_zero",
+            "test_q2_nothing_to_attend_to",
+        },
+    ),
+    "the mask meets the heads": (
+        (FILL, FILL.replace(".unsqueeze(1)", "")),
+        {
+            "test_q2_arguments",
+            "test_q2_as_many_heads_as_sequences",
+            "test_q2_gradient",
+            "test_q2_masked_is_zero",
+            "test_q2_nothing_to_attend_to",
+        },
+    ),
+    "one sequence's mask for all": (
+        (FILL, FILL.replace("~mask.unsqueeze(1)", "~mask[0]")),
+        {
+            "test_q2_as_many_heads_as_sequences",
+            "test_q2_gradient",
+            "test_q2_masked_is_zero",
+            "test_q2_nothing_to_attend_to",
+        },
+    ),
+    "mask after softmax": (
+        (
+            FILL,
+            "pass",
+            OUTPUT,
+            "weights = weights * (1 if mask is None else mask.unsqueeze(1))\n    " + OUTPUT,
+        ),
+        {"test_q2_as_many_heads_as_sequences", "test_q2_gradient", "test_q2_low_scores"},
+    ),
+    "minus a million": (
+        (FILL, FILL.replace("-torch.inf", "-1e6")),
+        {"test_q2_low_scores", "test_q2_nothing_to_attend_to"},
+    ),
+    "NaN on empty rows": (
+        (SHARE, SHARE.replace(".clamp(min=1e-30)", "")),
+        {"test_q2_nothing_to_attend_to"},
+    ),
+    "mask in place": (
+        (
+            FILL,
+            "mask.logical_not_()\n        scores = scores.masked_fill(mask.unsqueeze(1), -torch.inf)",
+        ),
+        {"test_q2_arguments"},
+    ),
+    "first head for all": (
+        (OUTPUT, "weights = weights[:, :1].expand_as(weights)\n    " + OUTPUT),
+        {
+            "test_q2_as_many_heads_as_sequences",
+            "test_q2_gradient",
+            "test_q2_output",
+            "test_q2_scores[16]",
+            "test_q2_scores[2]",
+            "test_q2_weights",
+        },
+    ),
+    "last head forgotten": (
+        (
+            OUTPUT,
+            OUTPUT.replace(
+                "weights @ v", "weights @ v * (torch.arange(h) < max(h - 1, 1)).reshape(-1, 1, 1)"
+            ),
+        ),
+        {"test_q2_as_many_heads_as_sequences", "test_q2_gradient", "test_q2_output"},
+    ),
+    "only the mean of the weights returned": (
+        (OUTPUT, OUTPUT.replace("W_o.T, weights", "W_o.T, weights.mean(dim=1)")),
+        {
+            "test_q2_arguments",
+            "test_q2_as_many_heads_as_sequences",
+            "test_q2_low_scores",
+            "test_q2_masked_is_zero",
+            "test_q2_nothing_to_attend_to",
+            "test_q2_scores[16]",
+            "test_q2_scores[2]",
+            "test_q2_weights",
+        },
+    ),
+    "scores detached": ((SHARE, SHARE + ".detach()"), {"test_q2_gradient"}),
+    "groups interleaved": (
+        (
+            KEYS,
+            "keys = keys.repeat(1, self.h // self.kv, 1, 1)",
+            VALUES,
+            "values = values.repeat(1, self.h // self.kv, 1, 1)",
+        ),
+        {"test_q3_gradient", "test_q3_mask", "test_q3_one_place", "test_q3_values[2]"},
+    ),
+    "keys of other groups than values": (
+        (KEYS, "keys = keys.repeat(1, self.h // self.kv, 1, 1)"),
+        {"test_q3_gradient", "test_q3_mask", "test_q3_values[2]"},
+    ),
+    "the first shared head for all": (
+        (
+            KEYS,
+            "keys = keys[:, :1].expand(-1, self.h, -1, -1)",
+            VALUES,
+            "values = values[:, :1].expand(-1, self.h, -1, -1)",
+        ),
+        {
+            "test_q3_gradient",
+            "test_q3_mask",
+            "test_q3_one_place",
+            "test_q3_values[2]",
+            "test_q3_values[4]",
+        },
+    ),
+    "keys and values swapped": (
+        (FOUND, "found = fit.softmax(dim=3) @ keys"),
+        {
+            "test_q3_gradient",
+            "test_q3_mask",
+            "test_q3_one_place",
+            "test_q3_values[1]",
+            "test_q3_values[2]",
+            "test_q3_values[4]",
+        },
+    ),
+    "nothing shared": (
+        (
+            "self.W_k = nn.Linear(d_model, kv * d, bias=False)",
+            "self.kv = h\n        self.W_k = nn.Linear(d_model, d_model, bias=False)",
+            "self.W_v = nn.Linear(d_model, kv * d, bias=False)",
+            "self.W_v = nn.Linear(d_model, d_model, bias=False)",
+        ),
+        {
+            "test_q3_gradient",
+            "test_q3_mask",
+            "test_q3_matrices",
+            "test_q3_one_place",
+            "test_q3_open_mask",
+            "test_q3_values[1]",
+            "test_q3_values[2]",
+        },
+    ),
+    "a bias at the end": (
+        (
+            "self.W_o = nn.Linear(h * d, d_model, bias=False)",
+            "self.W_o = nn.Linear(h * d, d_model)",
+        ),
+        {
+            "test_q3_gradient",
+            "test_q3_mask",
+            "test_q3_matrices",
+            "test_q3_one_place",
+            "test_q3_open_mask",
+            "test_q3_values[1]",
+            "test_q3_values[2]",
+            "test_q3_values[4]",
+        },
+    ),
+    "shared heads unscaled": (
+        (FIT, "fit = asks @ keys.mT"),
+        {
+            "test_q3_gradient",
+            "test_q3_mask",
+            "test_q3_values[1]",
+            "test_q3_values[2]",
+            "test_q3_values[4]",
+        },
+    ),
+    "shared mask inverted": (
+        (FIT_FILL, FIT_FILL.replace("~", "")),
+        {"test_q3_first_place", "test_q3_mask", "test_q3_open_mask"},
+    ),
+    "shared mask after softmax": (
+        (
+            FIT_FILL,
+            "pass",
+            FOUND,
+            "found = (fit.softmax(dim=3) * (1 if mask is None else mask)) @ values",
+        ),
+        {"test_q3_first_place", "test_q3_mask"},
+    ),
+    "keys detached": ((FIT, FIT.replace("keys.mT", "keys.detach().mT")), {"test_q3_gradient"}),
+    "bug left in": (
+        (KEEP, "pooled = (scores * keep.reshape(1, -1, 1, 1)).softmax(dim=3) @ v"),
+        {"test_q4_by_halves", "test_q4_gradient", "test_q4_nothing_left", "test_q4_one_out"},
+    ),
+    "a switch, not a factor": (
+        (KEEP, KEEP.replace("keep.", "(keep > 0).")),
+        {"test_q4_by_halves", "test_q4_gradient"},
+    ),
+    "joined without swapping": (
+        (SWITCH_JOIN, "return pooled.reshape(len(q), q.shape[2], -1) @ W_o.T"),
+        {"test_q4_all_in", "test_q4_by_halves", "test_q4_gradient", "test_q4_one_out"},
+    ),
+    "shared among those left": (
+        (KEEP, KEEP + " * len(keep) / keep.sum().clamp(min=1)"),
+        {"test_q4_by_halves", "test_q4_gradient", "test_q4_one_out"},
+    ),
+    "factors detached": ((KEEP, KEEP.replace("keep.", "keep.detach().")), {"test_q4_gradient"}),
+    "absolute value at the end": (
+        (MEAN, "return slope.mean(dim=0).abs()"),
+        {"test_q5_no_bias", "test_q5_several"},
+    ),
+    "with its sign": (
+        (MEAN, "return slope.mean(dim=0)"),
+        {"test_q5_mute_head", "test_q5_no_bias", "test_q5_one_sequence", "test_q5_several"},
+    ),
+    "sum over sequences": (
+        (MEAN, MEAN.replace("mean", "sum")),
+        {"test_q5_no_bias", "test_q5_repeated[sequences]", "test_q5_several"},
+    ),
+    "squared": (
+        (MEAN, MEAN.replace("abs", "square")),
+        {"test_q5_no_bias", "test_q5_one_sequence", "test_q5_several"},
+    ),
+    "sum over places": (
+        (SLOPE, SLOPE.replace("each.mean(dim=1).sum()", "each.sum()")),
+        {"test_q5_no_bias", "test_q5_one_sequence", "test_q5_repeated[places]", "test_q5_several"},
+    ),
+    "bias forgotten": (
+        (LOGITS, LOGITS.replace(" + bias.detach()", "")),
+        {"test_q5_one_sequence", "test_q5_several"},
+    ),
+    "heads changed in place": ((MEAN, "heads.mul_(0.5)\n    " + MEAN), {"test_q5_arguments"}),
+}
+
+# Correct, and different: full marks.
+CORRECT = {
+    "by einsum": """
+def split_heads(x, h):
+    return x.unflatten(-1, (h, -1)).permute(0, 2, 1, 3)
+
+
+def join_heads(x):
+    return torch.cat(list(x.unbind(1)), -1)
+
+
+def multihead(queries, keys, values, W_q, W_k, W_v, W_o, h, mask=None):
+    W_q, W_k, W_v = (W.unflatten(0, (h, -1)) for W in (W_q, W_k, W_v))  # (h, d, size)
+    q = torch.einsum("bqx,hdx->bhqd", queries, W_q)
+    k = torch.einsum("bkx,hdx->bhkd", keys, W_k)
+    v = torch.einsum("bkx,hex->bhke", values, W_v)
+    scores = torch.einsum("bhqd,bhkd->bhqk", q, k) * q.size(-1) ** -0.5
+    if mask is None:
+        weights = scores.softmax(-1)
+    else:
+        mask = mask[:, None]
+        lowest = torch.finfo(scores.dtype).min
+        weights = scores.masked_fill(~mask, lowest).softmax(-1).masked_fill(~mask, 0.0)
+    return torch.einsum("bhqk,bhke,ohe->bqo", weights, v, W_o.unflatten(1, (h, -1))), weights
+
+
+class GroupedAttention(nn.Module):
+    def __init__(self, d_model, h, kv):
+        super().__init__()
+        self.kv, d = kv, d_model // h
+        self.W_o, self.W_q = (nn.Linear(d_model, d_model, bias=False) for _ in range(2))
+        self.W_v, self.W_k = (nn.Linear(d_model, kv * d, bias=False) for _ in range(2))
+        self.d = d
+
+    def forward(self, x, mask=None):
+        b, n, _ = x.shape
+        q = self.W_q(x).view(b, n, self.kv, -1, self.d)  # heads of a group side by side
+        k, v = (W(x).view(b, n, self.kv, self.d) for W in (self.W_k, self.W_v))
+        scores = torch.einsum("bqcgd,bkcd->bcgqk", q, k) / self.d**0.5
+        if mask is not None:
+            scores = torch.where(mask, scores, float("-inf"))
+        return self.W_o(torch.einsum("bcgqk,bkcd->bqcgd", scores.softmax(-1), v).flatten(2))
+
+
+def switched(q, k, v, W_o, keep):
+    w = torch.softmax(torch.einsum("bhqd,bhkd->bhqk", q, k) / q.size(-1) ** 0.5, -1)
+    return torch.einsum("bhqk,bhke,ohe,h->bqo", w, v, W_o.unflatten(1, (len(keep), -1)), keep)
+
+
+def importance(heads, W_o, bias, labels):
+    b, h, n, _ = heads.shape
+    # by hand: the derivative of the loss by the logits, times what each head adds to them
+    added = torch.einsum("bhnd,mhd->hbnm", heads, W_o.unflatten(1, (h, -1)))
+    error = (added.sum(0) + bias).softmax(-1) - F.one_hot(labels, len(bias))
+    return (error * added).sum((-1, -2)).div(n).abs().mean(1)
+""",
+    "by loops": """
+def split_heads(x, h):
+    return torch.stack(x.chunk(h, dim=2), dim=1)
+
+
+def join_heads(x):
+    b, h, n, d = x.shape
+    joined = torch.empty(b, n, h * d, dtype=x.dtype)
+    for i in range(h):
+        joined[:, :, i * d : (i + 1) * d] = x[:, i]
+    return joined
+
+
+def attend(q, k, v, mask=None):
+    scores = torch.bmm(q, k.mT) / q.shape[-1] ** 0.5
+    if mask is not None:
+        scores = scores.masked_fill(~mask, float("-inf"))
+        empty = ~mask.any(-1, keepdim=True)
+        w = scores.masked_fill(empty, 0.0).softmax(-1).masked_fill(empty, 0.0)
+    else:
+        w = scores.softmax(-1)
+    return torch.bmm(w, v), w
+
+
+def multihead(queries, keys, values, W_q, W_k, W_v, W_o, h, mask=None):
+    found, weights = [], []
+    for w_q, w_k, w_v in zip(W_q.chunk(h), W_k.chunk(h), W_v.chunk(h)):
+        o, w = attend(queries @ w_q.T, keys @ w_k.T, values @ w_v.T, mask)
+        found.append(o)
+        weights.append(w)
+    return torch.cat(found, -1) @ W_o.T, torch.stack(weights, 1)
+
+
+class GroupedAttention(nn.Module):
+    def __init__(self, d_model, h, kv):
+        super().__init__()
+        self.h, self.kv = h, kv
+        for name, rows in (("W_q", h), ("W_k", kv), ("W_v", kv), ("W_o", h)):
+            setattr(self, name, nn.Linear(d_model, rows * (d_model // h), bias=False))
+
+    def forward(self, x, mask=None):
+        queries = self.W_q(x).chunk(self.h, -1)
+        keys, values = (W(x).chunk(self.kv, -1) for W in (self.W_k, self.W_v))
+        mask = None if mask is None else mask.expand(len(x), -1, -1)
+        found = []
+        for i, q in enumerate(queries):
+            j = i * self.kv // self.h
+            found.append(attend(q, keys[j], values[j], mask)[0])
+        return self.W_o(torch.cat(found, dim=-1))
+
+
+def switched(q, k, v, W_o, keep):
+    output = 0
+    for i, w_o in enumerate(W_o.chunk(len(keep), dim=1)):
+        output = output + keep[i] * (attend(q[:, i], k[:, i], v[:, i])[0] @ w_o.T)
+    return output
+
+
+def importance(heads, W_o, bias, labels):
+    total = torch.zeros(heads.shape[1])
+    for x, y in zip(heads, labels):
+        factor = torch.ones(len(x), 1, 1).requires_grad_()
+        logits = join_heads((x * factor)[None])[0] @ W_o.T + bias
+        F.cross_entropy(logits, y).backward()
+        total += factor.grad.flatten().abs()
+    return total / len(heads)
+""",
+}
