@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from attnbook import metrics
-from attnbook.data import CLASSIC_FOUR, Vocabulary, why_missing
+from attnbook.data import CLASSIC_FOUR, UNK, Vocabulary, collate, why_missing
 from attnbook.experiments import everyday, translation, translators
 from attnbook.stored import load_table, load_weights
 
@@ -119,6 +119,66 @@ def test_alignment_beats_the_diagonal_and_shuffled_gold_does_not(name, readings,
     assert metrics.expected_error_rate(weights, pairs) < worst
     assert not metrics.expected_error_rate(weights, list(shuffled(pairs))) < worst
     assert not metrics.expected_error_rate(untrained.weights, pairs) < worst
+
+
+@pytest.mark.parametrize("name", [name for name in KEPT if name != "none"])
+def test_content_words_hit_and_shuffled_gold_or_an_untrained_model_does_not(
+    name, rows, readings, untrained, pairs
+):
+    for plan in ("before, additive", "after, additive", "after, dot"):
+        assert all(rows[plan, seed]["alignment"]["content"] >= 0.9 for seed in translation.SEEDS)
+
+    def content(weights, gold):
+        return translators.against_gold(weights, gold)["content"]
+
+    weights = readings[name].weights
+    assert content(weights, pairs) > 0.88  # a sample of the test set
+    assert content(weights, list(shuffled(pairs))) < 0.5
+    assert content(untrained.weights, pairs) < 0.5
+
+
+def test_only_the_bottleneck_falls_with_length(rows):
+    for (plan, _), row in rows.items():
+        lengths = [part["accuracy"] for part in row["lengths"].values()]
+        if ":" not in plan:  # the random split
+            assert (lengths[0] - lengths[-1] > 0.2) == plan.startswith("none")
+
+
+def gender_right(model, of, pairs, *, hide=(), erase=()):
+    """Share of "la" against "le" that is right, hiding or erasing columns as (row, places)."""
+    la, le = (of.target_vocab.encode([word])[0] for word in ("la", "le"))
+    right = total = 0
+    for pair in pairs:
+        for q, (word, kind) in enumerate(zip(pair.target, pair.classes, strict=True)):
+            noun = [k for i, k in pair.possible - pair.sure if i == q]
+            own = [k for i, k in pair.sure if i == q]
+            if kind != "determiner" or word not in ("la", "le") or len(noun) * len(own) != 1:
+                continue
+            places = {"noun": noun[0], "own": own[0]}
+            batch = collate([pair], of.source_vocab, of.target_vocab)
+            source = batch.source.clone()
+            source[0, [places[name] for name in erase]] = UNK
+            state = model.start(source, batch.source_lens)
+            before = model.step(batch.inputs[:, :q], state).state if q else state
+            mask = before.memory.mask.clone()
+            mask[..., [places[name] for name in hide]] = False
+            state = before._replace(memory=before.memory._replace(mask=mask))
+            logits = model.step(batch.inputs[:, q : q + 1], state).logits[0, 0]
+            right += bool(logits[la] > logits[le]) == (word == "la")
+            total += 1
+    assert total > 80
+    return right / total
+
+
+@torch.no_grad()
+def test_the_noun_decides_about_gender_and_the_weight_on_it_does_not(corpus, pairs):
+    """The same as the chapter's experiment, written another way; an untrained model guesses."""
+    model, of = translation.stored("after, dot", load_weights(KEPT["after, dot"]))
+    assert gender_right(model, of, pairs) > 0.95
+    assert gender_right(model, of, pairs, hide=["noun"]) > 0.95
+    assert gender_right(model, of, pairs, erase=["noun"]) < 0.75
+    guessing = translators.build(translation.PLANS["after, dot"], corpus, 0).eval()
+    assert gender_right(guessing, of, pairs) < 0.75
 
 
 def test_the_corpus_hash_sees_a_link(monkeypatch):
