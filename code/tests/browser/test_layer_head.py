@@ -169,10 +169,12 @@ def table_of(widget) -> list[list[str]]:
 def assert_shows(page, widget):
     """The marked small map, the heading and the hidden table are those of `widget`."""
     head = f"layer {widget.layer}, head {widget.head}"
+    queries, keys = widget.tokens()
     page.wait_for_function(
-        """(words) => words.every((text) =>
-          document.querySelector(".ah-hidden caption")?.textContent.includes(text))""",
-        arg=[f"{widget.kind.title()}, {head}", widget.alt],
+        """([words, header]) => words.every((text) =>
+          document.querySelector(".ah-hidden caption")?.textContent.includes(text))
+          && document.querySelector(".ah-hidden tr").textContent === header""",
+        arg=[[f"{widget.kind.title()}, {head}", widget.alt], "".join(["query", *keys])],
         timeout=5000,
     )
     chosen = page.get_by_role("radio", checked=True).locator("xpath=self::button")
@@ -184,7 +186,6 @@ def assert_shows(page, widget):
         """() => [...document.querySelectorAll(".ah-hidden tr")].map((row) =>
           [...row.children].map((cell) => cell.textContent))"""
     )
-    queries, keys = widget.tokens()
     assert rows[0] == ["query", *keys]
     assert [row[0] for row in rows[1:]] == queries
     assert [row[1:] for row in rows[1:]] == table_of(widget)
