@@ -129,14 +129,55 @@ def check_heads(page, box):
     assert any(changed), "no head changes the output"
 
 
+def check_alignment(page, box):
+    """Each control changes the picture, and going back brings it back; the keyboard takes steps."""
+
+    def shown():
+        page.wait_for_timeout(200)
+        return box.evaluate(
+            """(box) => [...box.querySelectorAll("canvas, svg, .al-where, .al-verdict")]
+              .filter((node) => node.getClientRects().length)
+              .map((node) => node.toDataURL?.() ?? node.outerHTML).join("")"""
+        )
+
+    start = shown()
+    for choice in box.locator("select").all():
+        was = choice.input_value()
+        move(page, choice.element_handle())
+        assert shown() != start, "another sentence changes nothing"
+        choice.select_option(was)
+        assert shown() == start
+    chosen = box.locator("input[type=radio]:checked").element_handles()
+    for control in box.locator("input[type=radio]:not(:checked)").element_handles():
+        group = control.get_attribute("name")
+        control.check(force=True)
+        assert shown() != start, "another view changes nothing"
+        next(c for c in chosen if c.get_attribute("name") == group).check(force=True)
+        assert shown() == start
+    box.locator("canvas[tabindex]:visible").first.focus()
+    live = box.locator(".ah-hidden [aria-live]")
+    said = set()
+    for key in ("ArrowUp", "ArrowUp", "ArrowRight"):
+        page.keyboard.press(key)
+        page.wait_for_timeout(200)
+        said.add(live.inner_text())
+    assert len(said) > 1, "the arrow keys announce nothing"
+
+
+def check_of(box):
+    """The check that fits a widget."""
+    if box.locator(".al-stage").count():
+        return check_alignment
+    return check_heads if box.get_by_role("switch").count() else check_answers
+
+
 @pytest.mark.parametrize("device", WIDTHS)
 def test_every_widget_answers(visit, base, site, pages, device):
     for name in with_widgets(site, pages):
         with visit(base, width=WIDTHS[device]) as shown:
             arrive(shown.page, site, base, name)
             for box in wake(shown.page):
-                check = check_heads if box.get_by_role("switch").count() else check_answers
-                check(shown.page, box)
+                check_of(box)(shown.page, box)
             assert not shown.faults, name
 
 
