@@ -15,6 +15,7 @@ or dropout is at work.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
@@ -67,6 +68,32 @@ def greedy(
         bos, eos, pad: ids of the first input, of the end, and of what stands after it.
         need_weights: also return the attention weights of every step.
     """
+
+    def likeliest(logits: Tensor) -> tuple[Tensor, Tensor]:
+        return logits.log_softmax(dim=-1).max(dim=-1)  # (b, v) -> (b,), (b,)
+
+    options = {"max_len": max_len, "bos": bos, "eos": eos, "pad": pad}
+    return walk(model, source, source_lens, likeliest, need_weights=need_weights, **options)
+
+
+def walk(
+    model,
+    source: Tensor,
+    source_lens: Tensor,
+    choose: Callable[[Tensor], tuple[Tensor, Tensor]],
+    *,
+    max_len: int,
+    bos: int,
+    eos: int,
+    pad: int,
+    need_weights: bool,
+) -> Decoded:
+    """Go token by token until every translation has ended: what `greedy` and `sample` share.
+
+    Args:
+        choose: from logits (b, v), log-probabilities and ids of the next tokens, each (b,).
+        others: as in `greedy`.
+    """
     check_count("max_len", max_len, least=1)
     state = model.start(source, source_lens)
     token = torch.full((len(source),), bos, device=source.device)
@@ -75,7 +102,7 @@ def greedy(
     for _ in range(max_len):  # what a finished row says further is cut off at the end
         output = model.step(token.unsqueeze(1), state, need_weights=need_weights)
         state = output.state
-        log_prob, token = output.logits.squeeze(1).log_softmax(dim=-1).max(dim=-1)  # (b,)
+        log_prob, token = choose(output.logits.squeeze(1))
         tokens.append(token)
         steps.append(log_prob)
         weights.append(output.weights)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from ._checks import check_count, check_positive
-from .decoding import Decoded, _beyond, _join, _lengths
+from .decoding import Decoded, walk
 
 
 def truncate(
@@ -68,29 +68,12 @@ def sample(
         generator: where the chance comes from, on the device of `source`; None: torch's own.
         others: as in `decoding.greedy` and in `truncate`.
     """
-    check_count("max_len", max_len, least=1)
-    state = model.start(source, source_lens)
-    token = torch.full((len(source), 1), bos, device=source.device)
-    done = torch.zeros_like(token, dtype=torch.bool)
-    tokens, steps, weights = [], [], []
-    for _ in range(max_len):
-        output = model.step(token, state, need_weights=need_weights)
-        state = output.state
-        expected = output.logits.squeeze(1).log_softmax(dim=-1)  # (b, v)
-        drawn = truncate(expected, temperature=temperature, top_k=top_k, top_p=top_p)
-        token = drawn.exp().multinomial(1, generator=generator)  # (b, 1)
-        tokens.append(token)
-        steps.append(expected.gather(1, token))
-        weights.append(output.weights)
-        done = done | (token == eos)
-        if done.all():
-            break
-    tokens, steps = torch.cat(tokens, dim=1), torch.cat(steps, dim=1)  # (b, t)
-    lengths = _lengths(tokens, eos)
-    beyond = _beyond(lengths, tokens.shape[1])
-    return Decoded(
-        tokens.masked_fill(beyond, pad),
-        lengths,
-        steps.masked_fill(beyond, 0.0).sum(dim=1),
-        _join(weights, beyond),
-    )
+
+    def draw(logits: Tensor) -> tuple[Tensor, Tensor]:
+        expected = logits.log_softmax(dim=-1)  # (b, v)
+        cut = truncate(expected, temperature=temperature, top_k=top_k, top_p=top_p)
+        token = cut.exp().multinomial(1, generator=generator)  # (b, 1)
+        return expected.gather(1, token).squeeze(1), token.squeeze(1)
+
+    options = {"max_len": max_len, "bos": bos, "eos": eos, "pad": pad}
+    return walk(model, source, source_lens, draw, need_weights=need_weights, **options)

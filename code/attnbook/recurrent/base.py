@@ -93,7 +93,8 @@ class Decoder(nn.Module):
                 f"inputs must have the {len(state.context)} rows of the state, "
                 f"got shape {shape(inputs)}"
             )
-        return self.dropout(look_up(self.embedding, "inputs", inputs))
+        embedded = look_up(self.embedding, "inputs", inputs)
+        return self.dropout(embedded) if self.training else embedded
 
     def run(self, x: Tensor, hidden: tuple[Tensor, ...]) -> tuple[Tensor, tuple[Tensor, ...]]:
         """All steps in one call of torch's kernel: (b, q, ...) -> states (b, q, d), and last."""

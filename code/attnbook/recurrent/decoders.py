@@ -143,9 +143,10 @@ class AttentionDecoder(Decoder):
 
     def start(self, encoding: Encoding) -> RecurrentState:
         """The state before the first target token; projects the source's keys."""
-        outputs = encoding.outputs
+        outputs, mask = encoding.outputs, encoding.mask
         project = getattr(self.score, "project_keys", None)
-        memory = Memory(outputs, project(outputs) if project else outputs, encoding.mask)
+        closed = mask < mask.any(dim=-1, keepdim=True)  # (b, 1, k)
+        memory = Memory(outputs, project(outputs) if project else outputs, mask, closed)
         hidden = self.first_hidden(encoding)
         return RecurrentState(hidden, outputs.new_zeros(len(outputs), self.encoder_size), memory)
 
@@ -184,14 +185,12 @@ class AttentionDecoder(Decoder):
         # the first layer reads [embedding; context]: the embeddings' share for all steps at once
         from_token, from_context = weight.split((embedded.shape[-1], self.encoder_size), dim=1)
         gates = F.linear(embedded, from_token, bias)  # (b, q, e) -> (b, q, gates x d)
-        # what no key may pass: a source of length 0 stays open, for its values are zeros anyway
-        masked = memory.mask < memory.mask.any(dim=-1, keepdim=True)  # (b, 1, k)
         layers = list(zip(*(h.unbind(1) for h in state.hidden), strict=True))  # (h[, c]) of each
         top, contexts, weights = [], [], []
         for x in gates.unbind(1):
             scores = self._match(layers[-1][0].unsqueeze(1), memory.keys)  # (b, 1, k)
             if self.finite:  # `masked_softmax`, with what is the same at every step left out
-                w = scores.masked_fill(masked, -torch.inf).softmax(dim=-1)
+                w = scores.masked_fill(memory.closed, -torch.inf).softmax(dim=-1)
             else:
                 w = masked_softmax(scores, memory.mask)
             context = torch.bmm(w, memory.outputs).squeeze(1)  # (b, 1, k) @ (b, k, d) -> (b, d)

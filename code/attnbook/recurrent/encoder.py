@@ -94,7 +94,8 @@ class RecurrentEncoder(nn.Module):
 
     def _embed(self, source: Tensor) -> Tensor:
         """(b, k) -> (b, k, e)."""
-        return self.dropout(look_up(self.embedding, "source", source))
+        embedded = look_up(self.embedding, "source", source)
+        return self.dropout(embedded) if self.training else embedded
 
 
 def look_up(embedding: nn.Embedding, name: str, ids: Tensor) -> Tensor:

@@ -24,11 +24,14 @@ class Memory(NamedTuple):
 
     `outputs` (b, k, d): the values, the encoder's states. `keys` (b, k, d_k): the values as the
     score has projected them, or the values themselves. `mask` (b, 1, k): True at tokens.
+    `closed` (b, 1, k): what no weight may pass, padding; but a source of length 0 stays open, for
+    its values are zeros anyway.
     """
 
     outputs: Tensor
     keys: Tensor
     mask: Tensor
+    closed: Tensor
 
 
 class RecurrentState(NamedTuple):
