@@ -2,9 +2,13 @@
 
 import gzip
 import re
+from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
 
 import pytest
+
+from coursegrade import release
+from coursegrade.exercise import Exercise
 
 WIDTHS = {"desktop": 1280, "phone": 360}
 FIRST_VIEW = 400_000  # bytes, gzip
@@ -275,3 +279,15 @@ def test_pictures_keep_their_shape_on_a_phone(visit, server, site, pages):
                 assert size["width"] / size["height"] == pytest.approx(width / height, rel=0.02)
                 seen += 1
     assert seen
+
+
+def test_every_assignment_is_handed_out_by_its_chapter(site):
+    """What the link gives is what `make release` writes, no solution in it."""
+    root = Path(__file__).resolve().parents[3]
+    folders = sorted((root / "exercises").glob("[0-9][0-9]_*"))
+    given = {path.stem: path.read_text("utf-8") for path in site.glob("assignments/*.ipynb")}
+    assert given == {f.name: release.build(Exercise(f)) for f in folders}
+    for name in given:
+        chapter = (site / "book" / f"{name}.html").read_text("utf-8")
+        assert f'href="../assignments/{name}.ipynb"' in chapter
+        assert re.search(r"\(\d questions, about \d+ minutes, \d+ points\)", chapter)
