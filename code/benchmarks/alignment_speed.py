@@ -9,14 +9,10 @@ from __future__ import annotations
 
 import statistics
 import sys
-import tempfile
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "browser"))
-import browser_harness as harness
+from browser_speed import main, shown
 
-LIMITS = {"first": 100.0, "step": 16.0}
-REPEATS = {"first": 7, "step": 38}
+LIMITS = {"first, 20 x 20, two models": 100.0, "step, 20 x 20, two models": 16.0}
 
 #: What every measurement waits for: pixels of all maps, so that no drawing is left for later.
 PIXELS = """
@@ -85,36 +81,12 @@ def viewer():
 
 def measure(browser) -> dict[str, float]:
     """Medians by name, in milliseconds."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "widget.html"
-        path.write_text(harness.widget_page(viewer()), encoding="utf-8")
-        page = browser.new_page(viewport={"width": 1280, "height": 900})
-        page.goto(path.as_uri())
-        page.wait_for_selector("[data-widget=awake]")
-        code = {"first": FIRST, "step": STEP}
-        measured = {
-            name: statistics.median(page.evaluate(code[name], REPEATS[name])) for name in LIMITS
+    with shown(browser, viewer()) as page:
+        codes = zip(LIMITS, ((FIRST, 7), (STEP, 38)), strict=True)
+        return {
+            name: statistics.median(page.evaluate(code, repeats)) for name, (code, repeats) in codes
         }
-        page.close()
-    return measured
-
-
-def main() -> int:
-    """Print the medians beside their limits."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        path = harness.find_browser(playwright)
-        if path is None:
-            print(harness.HOW)
-            return 1
-        browser = harness.launch(playwright, path)
-        measured = measure(browser)
-        browser.close()
-    for name, limit in LIMITS.items():
-        print(f"{name}, 20 x 20, two models: {measured[name]:.1f} ms (limit {limit:.0f} ms)")
-    return int(any(measured[name] > limit for name, limit in LIMITS.items()))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(measure, LIMITS))

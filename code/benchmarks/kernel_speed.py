@@ -9,18 +9,15 @@ from __future__ import annotations
 
 import statistics
 import sys
-import tempfile
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "browser"))
-import browser_harness as harness
+from browser_speed import main, shown
 
-LIMITS = {"width": 16.0, "query": 16.0}
+LIMITS = {"change of width, 50 x 50": 16.0, "change of query, 50 x 50": 16.0}
 REPEATS = 40
 
 CHANGES = """([which, repeats]) => {
   const inputs = document.querySelectorAll("input[type=range]");
-  const input = inputs[which === "width" ? 0 : 1];
+  const input = inputs[which.includes("width") ? 0 : 1];
   const contexts = [...document.querySelectorAll("canvas")].map((node) => node.getContext("2d"));
   return Array.from({ length: repeats }, (_, n) => {
     input.value = Math.round((input.max * (n + 1)) / (repeats + 2));
@@ -43,35 +40,12 @@ def measure(browser) -> dict[str, float]:
     queries = torch.arange(0, 5, 0.1)
     curve = lambda x: 2 * x.sin() + x**0.8  # noqa: E731
     widget = KernelRegression(x, curve(x) + noise / 2, queries=queries, truth=curve(queries))
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "widget.html"
-        path.write_text(harness.widget_page(widget), encoding="utf-8")
-        page = browser.new_page(viewport={"width": 1280, "height": 900})
-        page.goto(path.as_uri())
-        page.wait_for_selector("[data-widget=awake]")
+    with shown(browser, widget) as page:
         measured = {
             name: statistics.median(page.evaluate(CHANGES, [name, REPEATS])) for name in LIMITS
         }
-        page.close()
     return measured
 
 
-def main() -> int:
-    """Print the medians beside their limits."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        path = harness.find_browser(playwright)
-        if path is None:
-            print(harness.HOW)
-            return 1
-        browser = harness.launch(playwright, path)
-        measured = measure(browser)
-        browser.close()
-    for name, limit in LIMITS.items():
-        print(f"change of {name}, 50 x 50: {measured[name]:.1f} ms (limit {limit:.0f} ms)")
-    return int(any(measured[name] > limit for name, limit in LIMITS.items()))
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(measure, LIMITS))

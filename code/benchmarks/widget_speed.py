@@ -11,11 +11,8 @@ from __future__ import annotations
 
 import statistics
 import sys
-import tempfile
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "browser"))
-import browser_harness as harness
+from browser_speed import main, shown
 
 LIMITS = {
     "first paint, 64 x 64": 100.0,
@@ -74,37 +71,15 @@ def measure(browser) -> dict[str, float]:
 
 def time_widget(browser, widget) -> tuple[float, float]:
     """The medians of first paint and of a change."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "widget.html"
-        path.write_text(harness.widget_page(widget), encoding="utf-8")
-        page = browser.new_page(viewport={"width": 1280, "height": 900})
-        page.add_init_script(WATCH)
+    with shown(browser, widget, script=WATCH) as page:
         paints = []
         for _ in range(REPEATS):
-            page.goto(path.as_uri())
+            page.reload()
             page.wait_for_function("window.firstPaint")
             paints.append(page.evaluate("window.firstPaint"))
         changes = page.evaluate(CHANGES, REPEATS)
-        page.close()
     return statistics.median(paints), statistics.median(changes)
 
 
-def main() -> int:
-    """Print the medians beside their limits."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        path = harness.find_browser(playwright)
-        if path is None:
-            print(harness.HOW)
-            return 1
-        browser = harness.launch(playwright, path)
-        measured = measure(browser)
-        browser.close()
-    for name, limit in LIMITS.items():
-        print(f"{name}: {measured[name]:.1f} ms (limit {limit:.0f} ms)")
-    return int(any(measured[name] > limit for name, limit in LIMITS.items()))
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(measure, LIMITS))

@@ -1,11 +1,9 @@
 """The heat map in a browser: what it shows, says, and does, mounted as in the built book."""
 
-import importlib.util
 
 import numpy as np
 import pytest
 import torch
-from browser_harness import ROOT
 
 from attnbook import plots
 from attnbook.widgets import AttentionHeatmap
@@ -253,13 +251,3 @@ def test_two_views_of_one_model_move_together(show):
     page = show(widget, widget).page
     page.get_by_label("Causal").first.press("Space")
     assert page.get_by_label("Causal").nth(1).is_checked()
-
-
-def test_speed_with_threefold_slack(browser):
-    path = ROOT / "code" / "benchmarks" / "widget_speed.py"
-    spec = importlib.util.spec_from_file_location("widget_speed", path)
-    widget_speed = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(widget_speed)
-    measured = widget_speed.measure(browser)
-    for name, limit in widget_speed.LIMITS.items():
-        assert measured[name] < 3 * limit, f"{name}: {measured[name]:.1f} ms"
