@@ -30,12 +30,15 @@ STYLES: dict[str, list[str]] = {
     "attnbook.widgets.PositionExplorer": ["heatmap.css"],
 }
 
-_IMPORT = re.compile(r'^import \{[^}]*\} from "\./(\w+\.js)";\n', re.MULTILINE)
+PLAYGROUND = HERE.parent / "playground"  # its modules import from here, never the other way
+
+_IMPORT = re.compile(r'^import \{[^}]*\} from "(?:\./|\.\./widgets/)(\w+\.js)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?!default\b)", re.MULTILINE)
 
 
 def _read(name: str) -> str:
-    return (HERE / name).read_text(encoding="utf-8")
+    folder = PLAYGROUND if name.startswith("play") else HERE
+    return (folder / name).read_text(encoding="utf-8")
 
 
 def modules(entry: str) -> list[str]:
