@@ -22,6 +22,7 @@ from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
+from run_times import processor_seconds, record
 
 SKIP = "skipped-on-this-machine"
 TIMEOUT = 900  # seconds a cell
@@ -59,7 +60,10 @@ def run(path: Path, *, fresh: bool = False) -> bool:
     before = path.read_bytes()
     old = nbformat.reads(before.decode("utf-8"), as_version=4)
     nb = nbformat.reads(before.decode("utf-8"), as_version=4)
+    start = processor_seconds()
     execute(nb, path.parent)
+    if path.parent == ROOT / "book" and start is not None:
+        record(path.stem, old, processor_seconds() - start)
     if not fresh:
         keep_same_but_for_numbers(old, nb)
     nb = clean(nb, path.stem)
