@@ -2,6 +2,10 @@
 
 import dataclasses
 import json
+import re
+import shutil
+import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -10,10 +14,14 @@ from hypothesis import strategies as st
 from torch import nn
 
 from attnbook.data import Vocabulary
-from attnbook.playground import pack, packing, quantise, read, unpack, write
-from attnbook.playground.packing import _as_text, _from_text
+from attnbook.playground import pack, quantise, read, script, unpack, write
 from attnbook.transformer import Transformer
 from attnbook.widgets import bundle
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "code" / "tools"))
+
+from build import build  # noqa: E402
 
 
 def model(**options) -> Transformer:
@@ -46,10 +54,10 @@ def test_a_weight_moves_at_most_half_a_step(rows, levels):
 
 @given(st.binary(max_size=64))
 def test_bytes_become_letters_and_come_back(content):
-    text = _as_text(content)
+    text = script.to_text(content)
     assert len(text) == -(-8 * len(content) // 15)
     assert all("\u3400" <= letter <= "\ub3ff" for letter in text)
-    assert _from_text(text)[: len(content)] == content
+    assert script.from_text(text, len(content)) == content
 
 
 @pytest.mark.parametrize("tie", ["none", "output", "all"])
@@ -105,7 +113,7 @@ def test_levels_fit_in_eight_bits(levels):
 
 
 def test_a_file_that_is_too_large_is_not_written(tmp_path, monkeypatch):
-    monkeypatch.setattr(packing, "LARGEST", 100)
+    monkeypatch.setattr(script, "LARGEST", 100)
     with pytest.raises(ValueError, match="must take at most 100: store a smaller"):
         write(tmp_path / "model.js", "test", *pack(model(), VOCAB, VOCAB))
     assert not list(tmp_path.iterdir())
@@ -124,3 +132,51 @@ def test_modules_are_small_and_import_only_what_is_there():
         assert name.startswith("play")
         assert len((bundle.PLAYGROUND / name).read_text("utf-8").splitlines()) < 300
         assert "import " not in bundle.join(name).replace("import(", "")
+
+
+def small_book(folder: Path, model_file: Path | None) -> Path:
+    """The pages of a book with the playground and one page before it."""
+    for part in ("_ext", "_site"):
+        shutil.copytree(ROOT / "book" / part, folder / "book" / part)
+    shutil.rmtree(folder / "book" / "_site" / "playground", ignore_errors=True)
+    if model_file:
+        (folder / "book" / "_site" / "playground").mkdir()
+        shutil.copy(model_file, folder / "book" / "_site" / "playground" / "grammar.js")
+    for name in ("_config.yml", "book/references.bib", "book/playground.md"):
+        shutil.copy(ROOT / name, folder / name)
+    (folder / "book" / "index.md").write_text("# A small book\n\nWith a page.\n")
+    toc = ["format: jb-book", "root: book/index", "chapters:", "  - file: book/playground", ""]
+    (folder / "_toc.yml").write_text("\n".join(toc))
+    done = build(folder, folder)
+    assert done.returncode == 0, done.stdout[-3000:]
+    return folder / "_build" / "html"
+
+
+def test_without_a_model_the_page_is_left_out(tmp_path):
+    site = small_book(tmp_path, None)
+    assert (site / "book" / "index.html").is_file()
+    assert not (site / "book" / "playground.html").exists()
+    assert "playground" not in (site / "book" / "index.html").read_text("utf-8")
+    assert not (site / "_static" / "playground").exists()
+
+
+def test_the_page_says_what_the_models_file_says(tmp_path):
+    about = {"data": "made-up sentences", "pairs": 12_345, "judged": 678, "exact": 0.87654}
+    examples = [{"source": ["<b>", "cat"], "target": [], "sure": [], "possible": []}]
+    write(
+        tmp_path / "m.js", "grammar", *pack(model(), VOCAB, VOCAB, about=about, examples=examples)
+    )
+    (tmp_path / "book").mkdir()
+    site = small_book(tmp_path, tmp_path / "m.js")
+    page = (site / "book" / "playground.html").read_text("utf-8")
+    settings = json.loads(re.search(r'<script type="application/json">(.*?)</script>', page)[1])
+    for part in ("12,345 pairs of made-up sentences", "678 held-out", "87.7% exactly"):
+        assert part in settings["about"]
+    parameters = sum(p.numel() for p in model().parameters())
+    assert f"{parameters:,} parameters" in settings["about"]
+    assert settings["examples"] == [["<b>", "cat"]]
+    assert (site / "book" / settings["file"]).resolve().is_file()
+    loaded = re.findall(r'(?:src|href)="([^"]*playground/[^"?]*)', page)
+    assert sorted(name.rpartition("/")[2] for name in loaded) == ["play.css", "play.js"]
+    other = (site / "book" / "index.html").read_text("utf-8")
+    assert "playground/play" not in other

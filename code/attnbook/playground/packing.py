@@ -1,12 +1,4 @@
-"""A translator in one text file: weights in eight bits, vocabularies, and what is said of it.
-
-A page that is opened as a file may load scripts and nothing else, so the file is a script that
-holds one string. The string stands for the gzip of
-
-    length of the head, 4 bytes, little-endian | head, JSON in UTF-8 | the tensors' bytes
-
-with 15 bits in each character. In UTF-16, whose mark at the start of the file overrules what any
-server says, a character takes 16 bits, where base 64 would take 20.
+"""A translator as bytes: weights in eight bits, vocabularies, and what is said of it.
 
 A matrix is stored as int8, row by row, after the float16 scales of its rows: row r is its integers
 times scale r. Everything else is stored as float16.
@@ -14,10 +6,6 @@ times scale r. Everything else is stored as float16.
 
 from __future__ import annotations
 
-import gzip
-import json
-import re
-from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
@@ -29,13 +17,9 @@ from torch import Tensor
 from .._checks import check_count
 from ..data import Vocabulary
 from ..transformer import Transformer
+from .script import unpack
 
-LARGEST = 1_500_000  # bytes of the file
 LEVELS = 127  # integers on either side of zero
-_FIRST = 0x3400  # of 32,768 characters, none of them a quote, a line's end or half a pair
-_SCRIPT = re.compile(
-    r'^\(window\.attnPlayground \?\?= \{\}\)\.\w+ = \{ bytes: (\d+), text: "([^"]*)" \};\n$'
-)
 
 
 class Packed(NamedTuple):
@@ -106,41 +90,6 @@ def pack(
     return head, b"".join(parts)
 
 
-def write(path: Path, name: str, head: Mapping, content: bytes) -> int:
-    """Write the file of the model `name`; returns its size.
-
-    Raises:
-        ValueError: it would be too large.
-    """
-    text = json.dumps(head, ensure_ascii=False, separators=(",", ":")).encode()
-    whole = len(text).to_bytes(4, "little") + text + content
-    small = gzip.compress(whole, 9, mtime=0)
-    body = f'{{ bytes: {len(small)}, text: "{_as_text(small)}" }}'
-    script = f"\ufeff(window.attnPlayground ??= {{}}).{name} = {body};\n".encode("utf-16-le")
-    if len(script) > LARGEST:
-        raise ValueError(
-            f"{name} takes {len(script):,} bytes and must take at most {LARGEST:,}: store a "
-            "smaller model, or fewer levels"
-        )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(script)
-    return len(script)
-
-
-def unpack(path: Path) -> tuple[dict, bytes]:
-    """Head and bytes of a file, as `pack` gave them.
-
-    Raises:
-        ValueError: the file is no such file.
-    """
-    found = _SCRIPT.match(path.read_bytes().decode("utf-16", errors="replace"))
-    if found is None:
-        raise ValueError(f"path must be a file that `write` wrote, got {path.name}")
-    whole = gzip.decompress(_from_text(found[2])[: int(found[1])])
-    end = 4 + int.from_bytes(whole[:4], "little")
-    return json.loads(whole[4:end]), whole[end:]
-
-
 def read(path: Path) -> Packed:
     """What the browser makes of a file: a head, and tensors for `load_state_dict`."""
     head, content = unpack(path)
@@ -152,19 +101,6 @@ def read(path: Path) -> Packed:
     if head["tied"] == "all":
         tensors["encoder.embedding.tokens.weight"] = tensors["embedding.tokens.weight"]
     return Packed(head, tensors)
-
-
-def _as_text(content: bytes) -> str:
-    """Bytes as characters of 15 bits each, the first bit first."""
-    bits = np.unpackbits(np.frombuffer(content, "u1"))
-    bits = np.pad(bits, (0, -len(bits) % 15)).reshape(-1, 15)
-    numbers = bits @ (1 << np.arange(14, -1, -1))
-    return (numbers + _FIRST).astype("<u2").tobytes().decode("utf-16-le")
-
-
-def _from_text(text: str) -> bytes:
-    numbers = np.frombuffer(text.encode("utf-16-le"), "<u2") - _FIRST
-    return np.packbits((numbers[:, None] >> np.arange(14, -1, -1)) & 1).tobytes()
 
 
 def _tied(model: Transformer) -> str:

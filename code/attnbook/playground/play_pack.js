@@ -1,4 +1,4 @@
-// The file of a model, unpacked: its head, and its tensors as float32. See packing.py.
+// The file of a model, unpacked: its head, and its tensors as float32. See script.py and packing.py.
 const FIRST = 0x3400; // the character that stands for 0
 
 /** The first `length` bytes of a text whose characters hold 15 bits each, the first bit first. */

@@ -84,3 +84,15 @@ def registry_script(*widgets: str) -> str:
     table = {widget: sources(widget) for widget in widgets or sorted(WIDGETS)}
     added = json.dumps(table, ensure_ascii=False)
     return f"window.attnWidgets = Object.assign(window.attnWidgets ?? {{}}, {added});\n"
+
+
+def playground_script() -> str:
+    """A classic script for the playground's page: the view, and its worker's source as a string."""
+    worker = json.dumps(join("play_worker.js"), ensure_ascii=False)
+    return f"(() => {{\nwindow.attnPlaygroundWorker = {worker};\n{join('play.js')}\n}})();\n"
+
+
+def playground_style() -> str:
+    """The playground's style sheet, after those of the widgets whose parts it shows."""
+    play = (PLAYGROUND / "play.css").read_text(encoding="utf-8")
+    return "\n".join([_read("heatmap.css"), _read("browse.css"), play])
