@@ -109,9 +109,10 @@ class MarkUses(SphinxTransform):
             except SyntaxError:  # a magic of IPython
                 continue
             names |= imported(tree)
-            for name, shown in sorted(
-                set(used(tree, names)), key=lambda pair: not pair[1]
-            ):
+            uses = set(
+                used(tree, names)
+            )  # in one order, whatever the seed of the hashes
+            for name, shown in sorted(uses, key=lambda use: (not use[1], use[0])):
                 if (name, shown) not in seen and (name, True) not in seen:
                     seen |= {(name, shown)}
                     anchor = f"ch{chapter_label(self.env, docname)}-{'source' if shown else 'use'}"
