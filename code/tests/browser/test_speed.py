@@ -1,4 +1,4 @@
-"""The widgets are quick: the limits of `make bench`, with threefold slack."""
+"""Widgets and pages are quick: the limits of `make bench`, with threefold slack."""
 
 import importlib
 import sys
@@ -16,3 +16,13 @@ def test_speed_with_threefold_slack(browser, name):
     assert measured.keys() == benchmark.LIMITS.keys()
     for what, limit in benchmark.LIMITS.items():
         assert measured[what] < 3 * limit, f"{what}: {measured[what]:.1f} ms"
+
+
+def test_pages_stand_soon_and_still(browser, server, pages):
+    """Largest paint with threefold slack; layout shift, which no load of the machine changes."""
+    benchmark = importlib.import_module("page_speed")
+    book = [name for name in pages if name.startswith("book/")]
+    limits = benchmark.LIMITS
+    for name, found in benchmark.measure(browser, server, book).items():
+        assert found["largest paint, ms"] < 3 * limits["largest paint, ms"], (name, found)
+        assert found["layout shift, thousandths"] < limits["layout shift, thousandths"], name
