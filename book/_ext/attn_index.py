@@ -3,10 +3,16 @@
 Sphinx's own template numbers an entry's places [1], [2]; a reader of a book looks for chapters.
 """
 
+import re
 from pathlib import Path
 
 from attn_terms import chapter_label
 
+# `causal_mask() (in module attnbook.masks)`, `project() (MultiHeadAttention method)`
+OF_PACKAGE = re.compile(
+    r"(\w+(?:\(\))?) "
+    r"\((?:(?:in module|class in) \S+|(\w+ (?:\w+ )?(?:method|property|attribute)))\)"
+)
 TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -29,7 +35,12 @@ def labels(app, pagename, templatename, context, doctree) -> None:
         home = next((best[page][0] for page in best if not page.isdigit()), None)
         return home, [(n, *best[n]) for n in sorted(filter(str.isdigit, best), key=int)]
 
-    context["places"] = places
+    def parts(name: str) -> tuple[str, str]:
+        """A name of the package, set as code, and what else stands in its entry."""
+        found = OF_PACKAGE.fullmatch(name)
+        return ("", name) if not found else (found[1], found[2] or "")
+
+    context["places"], context["parts"] = places, parts
 
 
 def own_template(app, config) -> None:

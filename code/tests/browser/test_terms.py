@@ -138,6 +138,11 @@ def test_the_search_finds_symbols_names_and_terms(results, query):
     assert FINDS[query] in results(query)
 
 
+@pytest.mark.parametrize("name", ["masked_softmax", "MultiHeadAttention", "hit_rate"])
+def test_the_search_shows_the_reference_first(results, name):
+    assert results(name)[0].startswith("book/api/")
+
+
 def test_the_search_does_not_find_what_is_not_there(results):
     assert results("no_such_function") == [] and results("√zz") == []
 
