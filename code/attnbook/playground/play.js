@@ -62,6 +62,8 @@ class Playground {
   /** Loads the model, once, and translates. */
   async wake() {
     if (this.engine.head) { this.ask(); return; }
+    this.output.clear();
+    this.output.busy(true);
     this.output.text.textContent = "Loading the model …";
     try {
       await this.engine.load();
@@ -74,8 +76,11 @@ class Playground {
   /** The reader types: what was forced belonged to other words. */
   typed() {
     clearTimeout(this.timer);
+    this.output.busy(true);
     this.timer = setTimeout(() => {
-      this.store.set({ forced: [], cell: null });
+      this.timer = null;
+      const { forced } = this.store.values;
+      this.store.set({ cell: null, forced: forced.length ? [] : forced });
       this.wake();
     }, PAUSE);
   }
@@ -100,6 +105,7 @@ class Playground {
     if (!done) return;
     const [written, plain] = [done.tokens, done.plain].map((ids) => ids.map((id) => target[id]));
     this.output.finish(written, names, this.asked.plain ? null : plain);
+    if (this.timer) this.output.busy(true); // another sentence is waiting
     this.rest.hidden = false;
     this.maps.show({ ...this.asked, written, maps: done.maps });
     this.controls.refresh();

@@ -74,16 +74,7 @@ def opened(visit, packed):
 
 def answered(page) -> list[str]:
     """Waits until nothing is on its way; the tokens that are shown."""
-    page.wait_for_function(
-        """() => {
-          const text = [...document.querySelectorAll(".pg-token, .pg-plain, .ah-value, .pg-text")]
-            .map((node) => node.textContent).join("|");
-          const still = text === window.before && document.querySelector(".pg-token");
-          window.before = text;
-          return still;
-        }""",
-        polling=300,
-    )
+    page.locator(".pg-output[aria-busy=false]").wait_for()
     return page.locator(".pg-token").all_inner_texts()
 
 
@@ -127,7 +118,6 @@ def test_the_model_is_loaded_when_it_is_asked_for(opened):
 def test_the_page_writes_what_torch_writes(translated, packed, sentence):
     page = translated.page
     page.get_by_label("English sentence").fill(sentence)
-    page.wait_for_timeout(300)
     got, wanted = answered(page), in_torch(packed, sentence)
     assert got == wanted and len(set(got)) > 2
     text = page.locator(".pg-text").inner_text()
@@ -139,7 +129,6 @@ def test_unknown_words_are_named_and_the_nearest_known_ones_offered(translated, 
     page = translated.page
     field = page.get_by_label("English sentence")
     field.fill("the old cot sees a dogg")
-    page.wait_for_timeout(300)
     answered(page)
     notes = page.locator(".pg-notes").inner_text()
     assert (
@@ -150,21 +139,20 @@ def test_unknown_words_are_named_and_the_nearest_known_ones_offered(translated, 
     near.first.click()
     assert field.input_value() == "the old cot sees a dog"
     page.get_by_role("button", name="Replace cot by cat").click()
-    page.wait_for_timeout(300)
     assert answered(page) == in_torch(packed)
     assert "does not know" not in page.locator(".pg-notes").inner_text()
     field.fill("the old old old old old old old cat .")
-    page.wait_for_timeout(300)
+    answered(page)
     assert "at most 8 tokens" in page.locator(".pg-notes").inner_text()
     field.fill("   ")
-    page.wait_for_timeout(300)
-    assert page.locator(".pg-token").count() == 0
+    assert answered(page) == []
 
 
 def test_padding_counts_only_without_its_mask(translated, packed):
     page = translated.page
     page.get_by_role("slider", name="Padding").fill("5")
     assert answered(page) == in_torch(packed)
+    page.wait_for_timeout(250)
     assert "⟨pad⟩" in page.locator(".pg-maps table").inner_text()
     page.get_by_label("Padding mask").uncheck()
     wanted = in_torch(packed, pads=5)
@@ -265,7 +253,6 @@ def test_a_new_sentence_lets_forced_weights_go(translated):
     page.locator(".pg-force").click()
     assert page.locator(".pg-forced li").count() == 1
     page.get_by_label("Example").select_option("1")
-    page.wait_for_timeout(300)
     answered(page)
     assert page.locator(".pg-forced li").count() == 0
 
@@ -275,12 +262,10 @@ def test_another_model_begins_anew(translated, packed):
     page.get_by_label("Causal mask").uncheck()
     answered(page)
     page.get_by_role("radio", name="Again").check(force=True)
-    page.wait_for_timeout(300)
     assert answered(page) == in_torch(packed, "a cat .")
     assert page.locator(".pg-about").inner_text() == "Another."
     assert page.get_by_label("Causal mask").is_checked()
     page.get_by_role("radio", name="Tiny").check(force=True)
-    page.wait_for_timeout(300)
     assert answered(page) == in_torch(packed)
     assert sum("tiny" in url for url in translated.asked) == 1, "loaded once"
 
@@ -298,7 +283,6 @@ def test_only_the_newest_sentence_is_shown(translated, packed):
     for sentence in ("a cat .", "the dog eats .", "a", "a dog", "a dog sees the cat ."):
         field.fill(sentence)
         page.wait_for_timeout(130)
-    page.wait_for_timeout(300)
     assert answered(page) == in_torch(packed, "a dog sees the cat .")
 
 
