@@ -90,3 +90,18 @@ def widget_page(*widgets, style: str = "", states: dict | None = None) -> str:
 <body>{"".join(views)}{saved}
 <script>{code}</script>
 <script>{(site / "mount.js").read_text()}</script></body></html>"""
+
+
+def playground_page(folder: Path, settings: dict) -> Path:
+    """A page with the playground alone, as the built book has it; the models' files beside it."""
+    from attnbook.widgets import bundle
+
+    (folder / "play.js").write_text(bundle.playground_script(), encoding="utf-8")
+    page = f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>playground</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">
+<style>body {{ margin: 16px; }} {bundle.playground_style()}</style></head><body>
+<div class="attn-playground">{script("application/json", settings)}</div>
+<script src="play.js"></script></body></html>"""
+    path = folder / "page.html"
+    path.write_text(page, encoding="utf-8")
+    return path
