@@ -23,6 +23,7 @@ from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
+from run_times import processor_seconds, record
 from stamp import configured, path_in_repository, stamp
 
 SKIP = "skipped-on-this-machine"
@@ -63,7 +64,10 @@ def run(path: Path, *, fresh: bool = False) -> bool:
     nb = nbformat.reads(before.decode("utf-8"), as_version=4)
     if place := path_in_repository(path):
         nb = stamp(nb, configured(), place)
+    start = processor_seconds()
     execute(nb, path.parent)
+    if path.parent == ROOT / "book" and start is not None:
+        record(path.stem, old, processor_seconds() - start)
     if not fresh:
         keep_same_but_for_numbers(old, nb)
     nb = clean(nb, path.stem)
