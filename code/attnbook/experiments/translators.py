@@ -6,7 +6,7 @@ real sentences.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import torch
@@ -66,8 +66,13 @@ def build(plan: Plan, of: Corpus, seed: int) -> nn.Module:
     )
 
 
-def train(plan: Plan, of: Corpus, seed: int, **options) -> tuple[nn.Module, History]:
-    """The trained model of a plan, and what its training saw; options as in `fit`."""
+def train(
+    plan, of: Corpus, seed: int, *, build: Callable = build, **options
+) -> tuple[nn.Module, History]:
+    """The trained model of a plan, and what its training saw; options as in `fit`.
+
+    `plan` says how long and on what, `build` (plan, corpus, seed) makes its untrained model.
+    """
     model = build(plan, of, seed)
     vocabularies = of.source_vocab, of.target_vocab
     pairs = of.splits.train[: plan.size]
@@ -81,7 +86,7 @@ class Reading(NamedTuple):
     """What a model makes of some pairs: under teacher forcing, and writing freely."""
 
     correct: list[Tensor]  # for each pair (q,) boolean: was the next token the likeliest?
-    weights: list[Tensor]  # for each pair (q, k) under teacher forcing, <eos> row and column too
+    weights: list[Tensor]  # for each pair (..., q, k), target forced, <eos> row and column too
     written: list[list[str]]  # greedy translations
 
 
@@ -100,7 +105,7 @@ def read(model: nn.Module, pairs: Sequence, of: Corpus, *, batch_size: int = 128
         correct = forced.logits.argmax(dim=-1) == batch.targets  # (b, q)
         lengths = zip(batch.target_lens.tolist(), batch.source_lens.tolist(), strict=True)
         for row, (i, (q, k)) in enumerate(zip(rows, lengths, strict=True)):
-            weights = None if forced.weights is None else forced.weights[row, :q, :k]
+            weights = None if forced.weights is None else forced.weights[row, ..., :q, :k]
             written = of.target_vocab.decode(free.tokens[row].tolist())
             found[i] = correct[row, :q], weights, written
     model.train(training)
