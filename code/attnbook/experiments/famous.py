@@ -112,7 +112,9 @@ class FamousTransformer(nn.Module):
             past.append(keys)
         return FamousOutput(self.dense(x), None, state._replace(past=tuple(past)))
 
-    def forward(self, source: Tensor, source_lens: Tensor, inputs: Tensor) -> FamousOutput:
+    def forward(
+        self, source: Tensor, source_lens: Tensor, inputs: Tensor, *, need_weights: bool = False
+    ) -> FamousOutput:
         return self.step(inputs, self.start(source, source_lens))
 
     def mend(self, mended: Iterable[str]) -> FamousTransformer:

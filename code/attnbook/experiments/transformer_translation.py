@@ -22,9 +22,10 @@ SOURCES = (
     "experiments/translation.py",
 )
 JUDGED = translation.JUDGED
+_SIZE = {"d_model": 96, "d_ff": 384, "epochs": 7, "learning_rate": 3e-3}
 PLANS = {
-    "random": Plan(keep="transformer_translation"),
-    "templates": Plan(split="templates"),
+    "random": Plan(keep="transformer_translation", **_SIZE),
+    "templates": Plan(split="templates", **_SIZE),
 }
 corpus, load = translation.corpus, translation.load
 
