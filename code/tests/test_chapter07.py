@@ -124,7 +124,7 @@ def token_by_token(model, source, source_lens, inputs):
 
 
 def test_a_bug_that_is_not_one_is_named():
-    with pytest.raises(ValueError, match="mended must be some of .*got \\['warmth'\\]"):
+    with pytest.raises(ValueError, match=r"mended must be some of .*got \['warmth'\]"):
         famous(30, 0, mended=["warmth"])
 
 
