@@ -46,6 +46,7 @@ NEEDED_BY = {
     ("togglebutton",): re.compile(r'class="[^"]*\b(?:toggle|dropdown)\b'),
     ("copybutton", "clipboard"): re.compile(r'class="highlight[ "]'),
     ("mystnb.",): re.compile(r'class="cell[ "]'),
+    ("landing.css",): re.compile(r'class="[^"]*\battn-(?:hero|claim)\b'),
     ("THEBE_JS_URL", "sphinx-thebe"): re.compile(r"(?!)"),
 }
 
@@ -194,5 +195,7 @@ def setup(app):
     app.connect("html-page-context", choose_assets, priority=900)
     app.connect("build-finished", finish, priority=900)
     app.add_post_transform(EscapeDisplayMath)
+    app.add_css_file("theme.css", priority=790)
+    app.add_css_file("landing.css", priority=795)
     app.add_css_file("site.css", priority=800)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -122,6 +122,8 @@ def box(picture: nodes.image, view: dict, traits: dict, states: dict | None = No
 def visit_widget_picture(translator, node) -> None:
     """Write a widget's box."""
     heights = f"--attn-wide:{node['wide']};--attn-narrow:{node['narrow']}"
+    if "beside" in node:
+        heights += f";--attn-beside:{node['beside']}"
     states = {"version_major": 2, "version_minor": 0, "state": node["states"]}
     translator.body.append(
         f'<div class="attn-widget" style="{heights}">'
@@ -137,7 +139,8 @@ class LiveWidget(SphinxDirective):
     """Show the widget of a committed notebook's figure on this page.
 
     The argument is `path/of/notebook.ipynb#figure-name`, relative to this page; the figure's
-    name is its cell's `mystnb.figure.name`.
+    name is its cell's `mystnb.figure.name`. `beside` is the width in pixels of a column beside
+    which something else stands: the box's third height is reckoned at it (`--attn-beside`).
     """
 
     required_arguments = 1
@@ -145,6 +148,7 @@ class LiveWidget(SphinxDirective):
         "caption": directives.unchanged,
         "name": directives.unchanged,
         "alt": directives.unchanged,
+        "beside": directives.positive_int,
     }
 
     def run(self) -> list[nodes.Node]:
@@ -161,6 +165,7 @@ class LiveWidget(SphinxDirective):
         picture["alt"] = self.options.get("alt") or alt or traits.get("alt", "")
         container = nodes.container(nb_element="live_widget")
         container["view"], container["states"] = view, states
+        container["beside"] = self.options.get("beside")
         container += picture
         if "caption" not in self.options:
             return [container]
@@ -222,6 +227,8 @@ class PlaceLiveWidget(SphinxPostTransform):
             if self.app.builder.format == "html":
                 traits = traits_of(holder["states"][holder["view"]["model_id"]])
                 picture = box(picture, holder["view"], traits, holder["states"])
+                if holder["beside"]:
+                    picture["beside"] = reserved_height(traits, holder["beside"])
             holder.replace_self(picture)
 
 

@@ -225,6 +225,7 @@ def test_each_fault_fails_the_build(tmp_path):
         "[x](absent.md)",
         "{cite}`absent1999`",
         "{py:func}`absent_f`",
+        "```{asserted} absent.ipynb#cell\nA claim.\n```",
     )
     pages = {"index": "# Start\n\n" + "\n\n".join(faults), "01_a": "# A"}
     folder = scratch_book(tmp_path, pages)
@@ -233,6 +234,7 @@ def test_each_fault_fails_the_build(tmp_path):
     warnings = "\n".join(line for line in done.stdout.splitlines() if "WARNING" in line)
     for name in ("absent-eq", "absent.md", "absent1999", "absent_f"):
         assert name in warnings, warnings
+    assert "asserted absent.ipynb#cell" in done.stdout
 
 
 def test_the_printed_book_has_a_picture_for_each_widget(tmp_path):

@@ -30,12 +30,15 @@ STYLES: dict[str, list[str]] = {
     "attnbook.widgets.PositionExplorer": ["heatmap.css"],
 }
 
-_IMPORT = re.compile(r'^import \{[^}]*\} from "\./(\w+\.js)";\n', re.MULTILINE)
+PLAYGROUND = HERE.parent / "playground"  # its modules import from here, never the other way
+
+_IMPORT = re.compile(r'^import \{[^}]*\} from "(?:\./|\.\./widgets/)(\w+\.js)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?!default\b)", re.MULTILINE)
 
 
 def _read(name: str) -> str:
-    return (HERE / name).read_text(encoding="utf-8")
+    folder = PLAYGROUND if name.startswith("play") else HERE
+    return (folder / name).read_text(encoding="utf-8")
 
 
 def modules(entry: str) -> list[str]:
@@ -81,3 +84,15 @@ def registry_script(*widgets: str) -> str:
     table = {widget: sources(widget) for widget in widgets or sorted(WIDGETS)}
     added = json.dumps(table, ensure_ascii=False)
     return f"window.attnWidgets = Object.assign(window.attnWidgets ?? {{}}, {added});\n"
+
+
+def playground_script() -> str:
+    """A classic script for the playground's page: the view, and its worker's source as a string."""
+    worker = json.dumps(join("play_worker.js"), ensure_ascii=False)
+    return f"(() => {{\nwindow.attnPlaygroundWorker = {worker};\n{join('play.js')}\n}})();\n"
+
+
+def playground_style() -> str:
+    """The playground's style sheet, after those of the widgets whose parts it shows."""
+    play = (PLAYGROUND / "play.css").read_text(encoding="utf-8")
+    return "\n".join([_read("heatmap.css"), _read("browse.css"), play])

@@ -282,9 +282,14 @@ def test_pictures_keep_their_shape_on_a_phone(visit, server, site, pages):
 
 
 def test_every_assignment_is_handed_out_by_its_chapter(site):
-    """What the link gives is what `make release` writes, no solution in it."""
+    """What the link gives is what `make release` writes, no solution in it.
+
+    An assignment can be there before its chapter is: it is handed out when the book has both.
+    """
     root = Path(__file__).resolve().parents[3]
-    folders = sorted((root / "exercises").glob("[0-9][0-9]_*"))
+    chapters = re.findall(r"file: book/(\S+)", (root / "_toc.yml").read_text("utf-8"))
+    folders = [f for f in (root / "exercises").glob("[0-9][0-9]_*") if f.name in chapters]
+    assert folders
     given = {path.stem: path.read_text("utf-8") for path in site.glob("assignments/*.ipynb")}
     assert given == {f.name: release.build(Exercise(f)) for f in folders}
     for name in given:

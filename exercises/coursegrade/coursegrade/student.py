@@ -212,7 +212,7 @@ class Local(_Calls):
     def _ask(self, request: dict) -> dict:
         import torch
 
-        torch.manual_seed(0)
+        torch.default_generator.manual_seed(0)  # torch.manual_seed also queues a trace for CUDA
         get = self._objects.__getitem__
         args = [wire.decode(value, get) for value in request["args"]]
         kwargs = {key: wire.decode(value, get) for key, value in request["kwargs"].items()}

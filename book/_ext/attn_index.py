@@ -1,0 +1,54 @@
+"""The index: an entry's name leads to its explanation, the numbers after it to the chapters.
+
+Sphinx's own template numbers an entry's places [1], [2]; a reader of a book looks for chapters.
+"""
+
+import re
+from pathlib import Path
+
+from attn_terms import chapter_label
+
+# `causal_mask() (in module attnbook.masks)`, `project() (MultiHeadAttention method)`
+OF_PACKAGE = re.compile(
+    r"(\w+(?:\(\))?) "
+    r"\((?:(?:in module|class in) \S+|(\w+ (?:\w+ )?(?:method|property|attribute)))\)"
+)
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+def labels(app, pagename, templatename, context, doctree) -> None:
+    """Give the template of the index `places(links)`."""
+    if pagename != "genindex":
+        return
+    pages = {
+        app.builder.get_relative_uri("genindex", name): chapter_label(app.env, name)
+        for name in app.env.found_docs
+    }
+
+    def places(links) -> tuple[str | None, list[tuple[str, str, bool]]]:
+        """The place that explains an entry, then a link a chapter: number, address, main."""
+        best = {}
+        for main, link in links:
+            page = pages[link.partition("#")[0]]
+            if page not in best or (main and not best[page][1]):
+                best[page] = (link, bool(main))
+        home = next((best[page][0] for page in best if not page.isdigit()), None)
+        return home, [(n, *best[n]) for n in sorted(filter(str.isdigit, best), key=int)]
+
+    def parts(name: str) -> tuple[str, str]:
+        """A name of the package, set as code, and what else stands in its entry."""
+        found = OF_PACKAGE.fullmatch(name)
+        return ("", name) if not found else (found[1], found[2] or "")
+
+    context["places"], context["parts"] = places, parts
+
+
+def own_template(app, config) -> None:
+    """The template of the index stands beside the extensions."""
+    config.templates_path.append(str(TEMPLATES))
+
+
+def setup(app):
+    app.connect("config-inited", own_template)
+    app.connect("html-page-context", labels)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,260 @@
+"""Terms: the first use in each chapter leads to the glossary and shows the meaning on the spot.
+
+The page `attn_glossary` holds Sphinx glossaries in which an entry is its English names, the
+Chinese name (`查询 : 中文`) and a definition. A chapter introduces a term where it is bold;
+elsewhere its first plain use counts. Each use is an entry of the index, and the glossary says
+which chapters use the term.
+"""
+
+import re
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.transforms import SphinxTransform
+from sphinx.transforms.post_transforms import SphinxPostTransform
+
+BLOCK = re.compile(r"^```\{glossary\}\n(.*?)^```", re.MULTILINE | re.DOTALL)
+CHINESE = re.compile(r"(.+?) : 中文$")
+BOLD_ONLY = re.compile(r"^only_when_bold: (.*)$", re.MULTILINE)
+CJK = re.compile(r"[\u4e00-\u9fff]")
+CHAPTER = re.compile(r"(?:^|/)\d\d_\w+$")
+PLACE, LINKED = "attn-place", "attn-term"  # the classes of a use and of its link
+# Where no term is marked: names of things, what is a link already, and lists of terms.
+PASSED_OVER = (
+    nodes.title,
+    nodes.reference,
+    nodes.literal,
+    nodes.math,
+    nodes.table,
+    nodes.caption,
+    nodes.footnote,
+    nodes.citation,
+    nodes.Invisible,
+    addnodes.pending_xref,
+    nodes.literal_block,
+    nodes.raw,
+)
+
+
+@dataclass
+class Term:
+    """An entry of the glossary, and where the chapters use it."""
+
+    names: list[str]
+    chinese: str
+    meaning: str
+    bold_only: set[str] = field(default_factory=set)
+
+    @property
+    def name(self) -> str:
+        return self.names[0]
+
+    @property
+    def hover(self) -> str:
+        return f"{self.name} · {self.chinese}: {self.meaning}"
+
+    def pattern(self, *, bold: bool) -> str:
+        """What a text may call it: any of its names, singular or plural."""
+        names = [n for n in self.names if bold or n not in self.bold_only]
+        return "|".join(map(forms, sorted(names, key=len, reverse=True)))
+
+
+def forms(name: str) -> str:
+    """A pattern of a name, its plural, and, of a verb in -e, its past; a capital must be one."""
+    start = name if name.endswith("ss") else name.removesuffix("s")
+    if re.search(r"[^aeiou]y$", start):
+        pattern = re.escape(start[:-1]) + "(?:y|ies)"
+    else:
+        pattern = re.escape(start) + ("[ds]?" if start.endswith("e") else "(?:e?s)?")
+    return f"(?-i:{pattern})" if name != name.lower() else pattern
+
+
+def read_terms(text: str) -> list[Term]:
+    """The entries of a glossary page; one without a Chinese name is an error."""
+    only = BOLD_ONLY.search(text)
+    bold_only = {name.strip() for name in only[1].split(",")} if only else set()
+    terms = []
+    for block in BLOCK.findall(text):
+        for entry in re.split(r"\n\n+", block.strip()):
+            lines = entry.split("\n")
+            meaning = " ".join(line.strip() for line in lines if line.startswith("  "))
+            names = [line for line in lines if not line.startswith("  ")]
+            chinese = CHINESE.match(names.pop())
+            if not (chinese and names and meaning):
+                raise ValueError(
+                    f"glossary: a name, '... : 中文' or a meaning is missing: {lines}"
+                )
+            plain = meaning.replace("`", "").replace("*", "")
+            terms.append(Term(names, chinese[1], plain, bold_only & set(names)))
+    return terms
+
+
+def load(app) -> None:
+    """Read the glossary before the chapters; a book without one marks nothing."""
+    page = Path(app.srcdir) / f"{app.config.attn_glossary}.md"
+    terms = read_terms(page.read_text(encoding="utf-8")) if page.is_file() else []
+    app.env.attn_terms = {term.name: term for term in terms}
+    app.env.attn_uses = {
+        term.name: [] for term in terms
+    }  # (page, anchor, introduced there)
+
+
+class MarkTerms(SphinxTransform):
+    """In a chapter, make the place where each term is introduced or first used a link."""
+
+    default_priority = 700  # after the parser, before the references are resolved
+
+    def apply(self, **kwargs) -> None:
+        docname = self.env.docname
+        if not CHAPTER.search(docname):
+            return
+        places = [
+            text
+            for text in self.document.findall(nodes.Text)
+            if not _inside(text, PASSED_OVER) and _inside(text, (nodes.paragraph,))
+        ]
+        missing = dict(self.env.attn_terms)
+        for place in places:  # first the places that introduce: bold
+            bold = place.parent
+            if isinstance(bold, nodes.strong):
+                for term in list(missing.values()):
+                    if re.fullmatch(
+                        term.pattern(bold=True), bold.astext(), re.IGNORECASE
+                    ):
+                        bold.parent.replace(bold, self.link(bold, term))
+                        del missing[term.name]
+        for place in places:
+            if not _inside(place, (addnodes.pending_xref,)):
+                self.mark(place, missing)
+
+    def mark(self, place: nodes.Text, missing: dict) -> None:
+        """Link the terms of one text that are still missing, the longest name first."""
+        patterns = {t.name: t.pattern(bold=False) for t in missing.values()}
+        names = sorted(
+            (n for n in patterns if patterns[n]), key=lambda n: -len(patterns[n])
+        )
+        if not names:
+            return
+        inner = "|".join(f"(?P<t{i}>{patterns[name]})" for i, name in enumerate(names))
+        text, parts, done = place.astext(), [], 0
+        for found in re.finditer(
+            rf"(?<![\w-])(?:{inner})(?![\w-])", text, re.IGNORECASE
+        ):
+            term = missing.pop(names[int(found.lastgroup[1:])], None)
+            if term is None:
+                continue
+            parts += [nodes.Text(text[done : found.start()])]
+            parts += [self.link(nodes.inline(found[0], found[0]), term)]
+            done = found.end()
+        if parts:
+            place.parent.replace(place, [*parts, nodes.Text(text[done:])])
+
+    def link(self, node, term: Term) -> nodes.inline:
+        """A reference to the glossary around `node`, with an entry of the index."""
+        docname = self.env.docname
+        bold = isinstance(node, nodes.strong)
+        anchor = f"ch{chapter_label(self.env, docname)}-{nodes.make_id(term.name)}"
+        self.env.attn_uses[term.name].append((docname, anchor, bold))
+        entry = ("single", term.name, anchor, "main" if bold else "", None)
+        reference = addnodes.pending_xref(
+            "", node.deepcopy(), refdomain="std", reftype="term"
+        )
+        reference.attributes |= {"reftarget": term.name, "refdoc": docname}
+        reference.attributes |= {"refexplicit": True, "refwarn": True}
+        place = nodes.inline("", "", addnodes.index(entries=[entry]), reference)
+        place["ids"], place["classes"], place["attn-term"] = (
+            [anchor],
+            [PLACE],
+            term.name,
+        )
+        return place
+
+
+def _inside(node, classes) -> bool:
+    while node := node.parent:
+        if isinstance(node, classes):
+            return True
+    return False
+
+
+class ShowMeaning(SphinxPostTransform):
+    """Give each resolved link to a term its meaning, as the link's title."""
+
+    default_priority = 20  # references are resolved at 10
+
+    def run(self, **kwargs) -> None:
+        for place in self.document.findall(nodes.inline):
+            if PLACE in place["classes"]:
+                for reference in place.findall(nodes.reference):
+                    reference["reftitle"] = self.env.attn_terms[
+                        place["attn-term"]
+                    ].hover
+                    reference["classes"] += [LINKED]
+
+
+class TellChapters(SphinxPostTransform):
+    """In the glossary, set off the Chinese name and say which chapters use the term."""
+
+    default_priority = 20
+    formats = ("html",)
+
+    def run(self, **kwargs) -> None:
+        if self.env.docname != self.config.attn_glossary:
+            return
+        for item in self.document.findall(nodes.definition_list_item):
+            names = [n for n in item.children if isinstance(n, nodes.term)]
+            for name in names:
+                if CJK.search(name.astext()):
+                    text = next(name.findall(nodes.Text))
+                    marked = f'<span lang="zh-Hans">{escape(text)}</span>'
+                    name.replace(text, nodes.raw("", marked, format="html"))
+                    name["classes"] += ["attn-chinese"]
+            uses = self.env.attn_uses.get(names[0].astext(), []) if names else []
+            if uses:
+                item.children[-1] += self.line(uses)
+
+    def line(self, uses) -> nodes.paragraph:
+        """`In 1 · 3`, each a link to the place."""
+        paragraph = nodes.paragraph(classes=["attn-uses"])
+        paragraph += nodes.Text("In chapter " if len(uses) == 1 else "In chapters ")
+        for place, (docname, anchor, bold) in enumerate(uses):
+            if place:
+                paragraph += nodes.Text(", ")
+            link = nodes.reference("", "", internal=True)
+            link["refuri"] = (
+                self.app.builder.get_relative_uri(self.env.docname, docname)
+                + f"#{anchor}"
+            )
+            number = nodes.Text(chapter_label(self.env, docname))
+            link += nodes.strong("", "", number) if bold else number
+            paragraph += link
+        return paragraph
+
+
+def chapter_label(env, docname: str) -> str:
+    """A chapter's number, or the title of a page without one."""
+    if CHAPTER.search(docname):
+        return str(int(docname.rsplit("/", 1)[-1][:2]))
+    return env.titles[docname].astext()
+
+
+def add_assets(app, pagename, templatename, context, doctree) -> None:
+    """The script of the meanings goes to the pages that have any."""
+    if f'class="{PLACE}"' in context.get("body", ""):
+        app.add_js_file("terms.js", loading_method="defer")
+        app.add_css_file("terms.css", priority=810)
+    elif pagename in (app.config.attn_glossary, "genindex"):
+        app.add_css_file("terms.css", priority=810)
+
+
+def setup(app):
+    app.add_config_value("attn_glossary", "book/glossary", "env")
+    app.add_transform(MarkTerms)
+    app.add_post_transform(ShowMeaning)
+    app.add_post_transform(TellChapters)
+    app.connect("builder-inited", load)
+    app.connect("html-page-context", add_assets)
+    return {"version": "1", "parallel_read_safe": False, "parallel_write_safe": True}

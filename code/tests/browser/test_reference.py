@@ -1,0 +1,109 @@
+"""The reference in the built site: complete, and linked with the chapters in both directions."""
+
+import inspect
+import json
+import re
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+
+import attnbook as ab
+
+BOOK = Path(__file__).resolve().parents[3] / "book"
+PUBLIC = [n for n in ab.__all__ if not inspect.ismodule(getattr(ab, n))]
+KINDS = "dl.py:is(.function, .class, .exception)"
+
+
+def soup(path):
+    return BeautifulSoup(path.read_text("utf-8"), "html.parser")
+
+
+@pytest.fixture(scope="module")
+def described(site):
+    """By name: the page and the entry of each object of the reference."""
+    found = {}
+    for path in sorted((site / "book/api").glob("*.html")):
+        for entry in soup(path).select(f"{KINDS} > dt[id^=attnbook]"):
+            found.setdefault(entry["id"].rsplit(".", 1)[-1], []).append((path, entry))
+    return found
+
+
+@pytest.fixture(scope="module")
+def cells():
+    """By chapter: the code of its notebook."""
+    return {
+        path.stem: "\n".join(
+            "".join(cell["source"])
+            for cell in json.loads(path.read_text("utf-8"))["cells"]
+            if cell["cell_type"] == "code"
+        )
+        for path in sorted(BOOK.glob("[0-9]*.ipynb"))
+    }
+
+
+def uses(entry):
+    """The chapters that an entry names: page and anchor."""
+    line = entry.find_next_sibling("dd").find("p", class_="attn-uses")
+    return [] if line is None else [a["href"].split("#") for a in line.select("a")]
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_public_name_is_described_once(described, name):
+    (only,) = described[name]
+    text = only[1].find_next_sibling("dd").get_text(" ", strip=True)
+    assert inspect.getdoc(getattr(ab, name)).split()[0] in text.split()[:2]
+
+
+def test_the_reference_says_which_chapters_use_a_name(described, cells):
+    """Compared with a search of the notebooks' text that knows no syntax tree."""
+    for name in PUBLIC:
+        ((_, entry),) = described[name]
+        said = {Path(page).stem for page, _ in uses(entry)}
+        assert said >= {c for c, code in cells.items() if re.search(rf"\bab\.{name}\b", code)}, name
+        assert said <= {c for c, code in cells.items() if re.search(rf"\b{name}\b", code)}, name
+    assert any(len(uses(entry)) > 3 for ((_, entry),) in map(described.get, PUBLIC))
+
+
+def test_a_use_leads_to_a_cell_that_has_the_name(described, site):
+    pages = {path.name: soup(path) for path in (site / "book").glob("[0-9]*.html")}
+    count = 0
+    for name, places in described.items():
+        for _, entry in places:
+            for page, anchor in uses(entry):
+                cell = pages[Path(page).name].find(id=anchor)
+                assert name in cell.find_next("pre").get_text(), f"{page}#{anchor}"
+                count += 1
+    assert count > 60
+
+
+def test_a_name_in_a_cell_leads_to_the_reference(described, site, cells):
+    for chapter, code in cells.items():
+        page = soup(site / f"book/{chapter}.html")
+        links = page.select("pre a.attn-code")
+        for link in links:
+            target, anchor = link["href"].split("#")
+            assert (site / "book" / target).is_file()
+            assert anchor.removeprefix("module-").split(".")[-1] == link.get_text().split(".")[-1]
+        linked = {link.get_text() for link in links}
+        for name in PUBLIC:
+            if re.search(rf"\bab\.{name}\(", code):
+                assert f"ab.{name}" in linked, f"{chapter}: ab.{name}"
+        stops = [link.get_text() for link in links if link.get("tabindex") != "-1"]
+        assert len(stops) == len(set(stops))  # one stop of the Tab key a name
+
+
+def test_a_name_in_the_text_leads_to_the_reference(site):
+    text = (site / "book/03_scoring.html").read_text("utf-8")
+    link = r'<a class="reference internal" href="api/masks.html#attnbook.normalize.masked_softmax">'
+    assert re.search(link + r"<code[^>]*><span[^>]*>ab.masked_softmax</span></code></a>", text)
+
+
+def test_the_index_has_the_package(site):
+    index = soup(site / "genindex.html")
+    (item,) = [li for li in index.select("li") if li.find("code", string="masked_softmax()")]
+    assert [a["href"].split("#")[0] for a in item.select("a")][:2] == [
+        "book/api/masks.html",
+        "book/01_cues.html",
+    ]
+    assert item.select_one("strong").get_text() == "3"  # its code is shown there

@@ -1,0 +1,212 @@
+"""The file of the playground's model: what goes in comes out, rounded as it says."""
+
+import dataclasses
+import hashlib
+import json
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+
+from attnbook.data import Vocabulary, why_missing
+from attnbook.playground import pack, quantise, read, script, unpack, write
+from attnbook.transformer import Transformer
+from attnbook.widgets import bundle
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "code" / "tools"))
+
+import playground  # noqa: E402
+from build import build  # noqa: E402
+
+
+def model(**options) -> Transformer:
+    torch.manual_seed(0)
+    sizes = {"d_model": 8, "num_heads": 2, "num_layers": 1, "d_ff": 12, "max_len": 20}
+    return Transformer(9, 9, **{**sizes, **options})
+
+
+VOCAB = Vocabulary([["le", "chien", "l'", "œuf", "été"]])
+
+
+@given(
+    st.integers(1, 5).flatmap(
+        lambda n: st.lists(
+            st.lists(st.floats(-100, 100, width=32), min_size=n, max_size=n), min_size=1, max_size=4
+        )
+    ),
+    st.sampled_from([127, 63, 7]),
+)
+def test_a_weight_moves_at_most_half_a_step(rows, levels):
+    matrix = torch.tensor(rows)
+    integers, scales = quantise(matrix, levels)
+    steps = torch.from_numpy(scales.astype("f8"))[:, None]
+    moved = (torch.from_numpy(integers.astype("f8")) * steps - matrix).abs()
+    assert abs(integers.astype(int)).max() <= levels
+    # half a step; at the largest weight, what float16 took off the scale; below float16, all
+    slack = torch.where(steps > 0, levels * steps * 2**-10, 1e-4)
+    assert (moved <= steps / 2 + slack).all()
+
+
+@given(st.binary(max_size=64))
+def test_bytes_become_letters_and_come_back(content):
+    text = script.to_text(content)
+    assert len(text) == -(-8 * len(content) // 15)
+    assert all("\u3400" <= letter <= "\ub3ff" for letter in text)
+    assert script.from_text(text, len(content)) == content
+
+
+@pytest.mark.parametrize("tie", ["none", "output", "all"])
+def test_a_file_gives_back_head_and_weights(tmp_path, tie):
+    given = model(tie=tie)
+    head, content = pack(given, VOCAB, VOCAB, about={"exact": 0.5})
+    path = tmp_path / "model.js"
+    size = write(path, "test", head, content)
+    assert size == path.stat().st_size
+    assert unpack(path) == (json.loads(json.dumps(head)), content)
+    got = read(path)
+    assert got.head["config"] == dataclasses.asdict(given.config)
+    assert got.head["about"] == {"exact": 0.5} and got.head["source"] == VOCAB.tokens
+    assert got.head["parameters"] == sum(p.numel() for p in given.parameters())
+    again = model(tie=tie)
+    again.load_state_dict(got.tensors)
+    for name, tensor in given.state_dict().items():
+        steps = tensor.abs().amax(-1, keepdim=True) / 127
+        assert ((again.state_dict()[name] - tensor).abs() <= steps * 0.65).all(), name
+    names = [entry["name"] for entry in got.head["tensors"]]
+    assert ("output.weight" in names) == (tie == "none"), "one matrix is stored once"
+
+
+def test_the_same_model_gives_the_same_bytes(tmp_path):
+    for name in "ab":
+        write(tmp_path / name, "test", *pack(model(), VOCAB, VOCAB))
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"positions": "rotary"}, "positions must be .* got 'rotary'"),
+        ({"num_kv_heads": 1}, "num_kv_heads must be .* got 1"),
+    ],
+)
+def test_what_the_browser_cannot_run_is_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        pack(model(**options), VOCAB, VOCAB)
+
+
+def test_weights_that_are_not_finite_are_refused():
+    broken = model()
+    nn.init.constant_(broken.output.weight, torch.inf)
+    with pytest.raises(ValueError, match=r"finite weights, and embedding\.tokens\.weight has not"):
+        pack(broken, VOCAB, VOCAB)
+
+
+@pytest.mark.parametrize("levels", [0, 128])
+def test_levels_fit_in_eight_bits(levels):
+    with pytest.raises(ValueError, match=f"levels must be at .* got {levels}"):
+        quantise(torch.ones(1, 1), levels)
+
+
+def test_a_file_that_is_too_large_is_not_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(script, "LARGEST", 100)
+    with pytest.raises(ValueError, match="must take at most 100: store a smaller"):
+        write(tmp_path / "model.js", "test", *pack(model(), VOCAB, VOCAB))
+    assert not list(tmp_path.iterdir())
+
+
+def test_another_file_is_not_read(tmp_path):
+    (tmp_path / "other.js").write_text("window.other = 1;\n")
+    with pytest.raises(ValueError, match=r"that `write` wrote, got other\.js"):
+        unpack(tmp_path / "other.js")
+
+
+def test_modules_are_small_and_import_only_what_is_there():
+    entries = sorted(path.name for path in bundle.PLAYGROUND.glob("*.js"))
+    assert len(entries) > 3
+    for name in entries:
+        assert name.startswith("play")
+        assert len((bundle.PLAYGROUND / name).read_text("utf-8").splitlines()) < 300
+        assert "import " not in bundle.join(name).replace("import(", "")
+
+
+def small_book(folder: Path, model_file: Path | None) -> Path:
+    """The pages of a book with the playground and one page before it."""
+    for part in ("_ext", "_site"):
+        shutil.copytree(ROOT / "book" / part, folder / "book" / part)
+    shutil.rmtree(folder / "book" / "_site" / "playground", ignore_errors=True)
+    if model_file:
+        (folder / "book" / "_site" / "playground").mkdir()
+        shutil.copy(model_file, folder / "book" / "_site" / "playground" / "grammar.js")
+    for name in ("_config.yml", "book/references.bib", "book/playground.md"):
+        shutil.copy(ROOT / name, folder / name)
+    (folder / "book" / "index.md").write_text("# A small book\n\nWith a page.\n")
+    toc = ["format: jb-book", "root: book/index", "chapters:", "  - file: book/playground", ""]
+    (folder / "_toc.yml").write_text("\n".join(toc))
+    done = build(folder, folder)
+    assert done.returncode == 0, done.stdout[-3000:]
+    return folder / "_build" / "html"
+
+
+def test_without_a_model_the_page_is_left_out(tmp_path):
+    site = small_book(tmp_path, None)
+    assert (site / "book" / "index.html").is_file()
+    assert not (site / "book" / "playground.html").exists()
+    assert "playground" not in (site / "book" / "index.html").read_text("utf-8")
+    assert not (site / "_static" / "playground").exists()
+
+
+def test_the_page_says_what_the_models_file_says(tmp_path):
+    about = {"data": "made-up sentences", "pairs": 12_345, "judged": 678, "exact": 0.87654}
+    about["rounded"] = {"exact": 0.8543}
+    examples = [{"source": ["<b>", "cat"], "target": [], "sure": [], "possible": []}]
+    write(
+        tmp_path / "m.js", "grammar", *pack(model(), VOCAB, VOCAB, about=about, examples=examples)
+    )
+    (tmp_path / "book").mkdir()
+    site = small_book(tmp_path, tmp_path / "m.js")
+    page = (site / "book" / "playground.html").read_text("utf-8")
+    found = re.search(r'<script type="application/json">(.*?)</script>', page)[1]
+    (settings,) = json.loads(found)["models"]
+    for part in ("12,345 pairs of made-up sentences", "678 held-out", "87.7% exactly", "85.4%"):
+        assert part in settings["about"]
+    parameters = sum(p.numel() for p in model().parameters())
+    assert f"{parameters:,} parameters" in settings["about"]
+    assert settings["examples"] == [["<b>", "cat"]]
+    assert (site / "book" / settings["file"]).resolve().is_file()
+    loaded = re.findall(r'(?:src|href)="([^"]*playground/[^"?]*)', page)
+    assert sorted(name.rpartition("/")[2] for name in loaded) == ["play.css", "play.js"]
+    other = (site / "book" / "index.html").read_text("utf-8")
+    assert "playground/play" not in other
+
+
+@pytest.mark.parametrize("name", playground.MODELS)
+def test_a_packed_model_is_the_stored_one(name):
+    path = playground.FOLDER / f"{name}.js"
+    if not path.is_file():
+        pytest.skip("no model is packed: `python code/tools/playground.py` packs the stored ones")
+    if name == "everyday" and (reason := why_missing("fra_eng")):
+        pytest.skip(reason)
+    head, content = unpack(path)
+    wanted = playground.packed(name, *playground.load(name))
+    hint = "stale: run `python code/tools/playground.py`"
+    assert {**head["about"], "rounded": None} == {**wanted[0]["about"], "rounded": None}, hint
+    for key in wanted[0].keys() - {"about"}:
+        assert head[key] == json.loads(json.dumps(wanted[0][key])), f"{key}: {hint}"
+    assert content == wanted[1], hint
+    assert head["about"]["weights"] == stored_hash(name), hint
+    about = head["about"]
+    kept = "exact" if name == "grammar" else "bleu"
+    assert abs(about[kept] - about["rounded"][kept]) < (0.02 if name == "grammar" else 1.0)
+
+
+def stored_hash(name: str) -> str:
+    """SHA-256 of the stored weights."""
+    file = playground.stored.FOLDER / f"{playground.MODELS[name].experiment}.safetensors"
+    return hashlib.sha256(file.read_bytes()).hexdigest()

@@ -1,0 +1,161 @@
+"""Self-checks: they travel in the students' notebook. Messages say what is probably wrong."""
+
+import torch
+
+from coursegrade.marks import cases, points
+
+
+def normal(rng, *shape):
+    """Your own numbers, the same at every run."""
+    return torch.randn(*shape, generator=rng)
+
+
+@points(1, "q1")
+def test_q1_mean_and_spread(student, rng):
+    """Each token has mean 0 and mean square 1 when gain and bias change nothing."""
+    x = 3 * normal(rng, 2, 5, 6) + 2
+    got = student.layer_norm(x, torch.ones(6), torch.zeros(6))
+    assert tuple(got.shape) == (2, 5, 6), f"shape {tuple(got.shape)}: that of x is wanted"
+    for dim, name in ((0, "over the sentences"), (1, "over the tokens of a sentence")):
+        assert got.mean(dim).abs().max() > 1e-3, f"you normalise {name}, not over the features"
+    assert got.mean(2).abs().max() < 1e-3, "the features of a token do not have mean 0"
+    square = got.square().mean(2)
+    assert not torch.allclose(square, torch.tensor(5 / 6), atol=1e-3), (
+        "the spread is divided by d - 1: the formula's mean square has d"
+    )
+    assert torch.allclose(square, torch.ones(2, 5), atol=1e-3), "the mean square is not 1"
+
+
+@points(1, "q1")
+def test_q1_nothing_to_add(student, rng):
+    """Where f adds nothing, pre leaves x as it is and post normalises it."""
+    x, one, zero = normal(rng, 2, 3, 4), torch.ones(4), torch.zeros(4)
+    f = student.bend(torch.zeros(4, 4))
+    before, after = (student.sublayer(x.clone(), f, one, zero, norm) for norm in ("pre", "post"))
+    assert torch.allclose(before, x, atol=1e-6), (
+        "pre changes x although f adds nothing: the residual connection carries x, not its norm"
+    )
+    assert not torch.allclose(after, x, atol=1e-3), "post does not normalise what goes on"
+    assert torch.allclose(after, student.layer_norm(x, one, zero), atol=1e-5), (
+        "post is the norm of the sum, once"
+    )
+
+
+@points(1, "q2")
+def test_q2_pad_gets_nothing(student, rng):
+    """Neither a pad that is the target nor the pad's share of a word counts."""
+    logits = normal(rng, 2, 4, 5)
+    targets = torch.randint(1, 5, (2, 4), generator=rng)
+    loss = student.smoothed_loss(logits, targets, 0.2, 0)
+    assert loss.dim() == 0, f"the loss has shape {tuple(loss.shape)}: one number is wanted"
+    never = logits.clone()
+    never[:, :, 0] = -torch.inf
+    assert student.smoothed_loss(never, targets, 0.2, 0).isfinite(), (
+        "a model that never says pad has an infinite loss: pad's share is 0, and 0 times inf is NaN"
+    )
+    longer = torch.cat((targets, torch.zeros(2, 3, dtype=torch.int64)), dim=1)
+    padded = student.smoothed_loss(torch.cat((logits, normal(rng, 2, 3, 5)), 1), longer, 0.2, 0)
+    assert torch.allclose(padded, loss, atol=1e-5), "three more columns of padding change the loss"
+
+
+@points(1, "q2")
+def test_q2_lowest(student, rng):
+    """A model that says q itself has the least loss."""
+    v, target = 6, int(torch.randint(1, 6, (), generator=rng))
+    q = torch.full((v,), 0.3 / (v - 1))
+    q[target] += 0.7
+    q[0] = 0.0
+    loss = student.smoothed_loss(q.log().reshape(1, 1, v), torch.tensor([[target]]), 0.3, 0)
+    least = student.least_loss(0.3, v)
+    assert abs(float(loss) - float(least)) < 1e-4, (
+        f"logits that are log q have the loss {float(loss):.4f}, and least_loss is {least:.4f}"
+    )
+
+
+def translator(student, rng, lengths):
+    """A decoder, a memory and its lengths."""
+    decoder = student.Decoder(9, 8, 2, 12)
+    return decoder, normal(rng, len(lengths), max(lengths), 8), torch.tensor(lengths)
+
+
+@points(1, "q3")
+def test_q3_one_by_one(student, rng):
+    """Token by token as all at once."""
+    decoder, memory, lengths = translator(student, rng, [3, 4])
+    ids = torch.randint(9, (2, 4), generator=rng)
+    whole, state = decoder.step(ids, decoder.start(memory, lengths))
+    assert tuple(whole.shape) == (2, 4, 9), f"logits have shape {tuple(whole.shape)}"
+    assert isinstance(state, tuple), f"the state is a {type(state).__name__}, not a tuple"
+    state = decoder.start(memory, lengths)
+    for i in range(4):
+        logits, state = decoder.step(ids[:, i : i + 1], state)
+        if i == 0:
+            assert torch.allclose(logits[:, 0], whole[:, 0], atol=1e-4), (
+                "the first token has other logits when more tokens are read: it sees the future"
+            )
+        assert torch.allclose(logits[:, 0], whole[:, i], atol=1e-4), (
+            f"token {i} read by itself is not token {i} of the whole: "
+            "which place does it think it has, and does it see all tokens before?"
+        )
+
+
+@points(1, "q3")
+def test_q3_padding(student, rng):
+    """Padding of the memory does not matter."""
+    decoder, memory, lengths = translator(student, rng, [5, 2, 3])
+    ids = torch.randint(9, (3, 3), generator=rng)
+    quiet = decoder.forward(ids, memory, lengths)
+    loud = memory.clone()
+    loud[1, 2:] = 50.0
+    got = decoder.forward(ids, loud, lengths)
+    assert torch.allclose(got[[0, 2]], quiet[[0, 2]], atol=1e-4), "sentences read other memories"
+    assert torch.allclose(got, quiet, atol=1e-4), "logits change with the memory's padding"
+    other = memory.clone()
+    other[1, 1] = memory[1, 1].flip(0)  # valid
+    assert not torch.allclose(decoder.forward(ids, other, lengths), quiet, atol=1e-4), (
+        "the last valid token of the memory is not read"
+    )
+
+
+def words(rng):
+    """Embeddings, places and ids for a suspect."""
+    return normal(rng, 7, 6), normal(rng, 40, 6), torch.randint(7, (2, 5), generator=rng)
+
+
+@points(1, "q4")
+@cases(law=["keeps_cache", "keeps_past", "keeps_mode"])
+def test_q4_plain_cases(student, rng, law):
+    """A sound model keeps the law, and one with a plain bug does not."""
+    table, places, ids = words(rng)
+    keeps = getattr(student, law)
+    answer = keeps(student.suspect(table, places), ids.clone())
+    assert answer in (True, False), f"{law} returns {answer!r}, not True or False"
+    assert answer, "a sound model breaks the law: do you allow for rounding errors?"
+    everything = torch.ones(5, 5, dtype=torch.bool)
+    if law == "keeps_cache":
+        what, bug = "begins at place 0 in each call", {"place": (0, 0)}
+    elif law == "keeps_past":
+        what, bug = "sees all of the future", {"peek": torch.stack((everything, everything))}
+    else:
+        what, bug = (
+            "sees the future in evaluation mode only",
+            {"peek": torch.stack((everything, ~everything))},
+        )
+    assert not keeps(student.suspect(table, places, **bug), ids.clone()), (
+        f"a model that {what} passes: logits tell, the likeliest word does not"
+    )
+
+
+@points(1, "q5")
+def test_q5_one_by_one(student, rng):
+    """Word by word as all at once."""
+    writer = student.Writer(7, 8, 2, 16)
+    ids = torch.randint(7, (3, 5), generator=rng)
+    whole, _ = writer(ids)
+    assert tuple(whole.shape) == (3, 5, 7), f"logits have shape {tuple(whole.shape)}"
+    state = None
+    for i in range(5):
+        logits, state = writer(ids[:, i : i + 1], state)
+        assert torch.allclose(logits[:, 0], whole[:, i], atol=1e-4), (
+            f"word {i} has other logits when it is read by itself"
+        )
