@@ -1,6 +1,7 @@
 """The file of the playground's model: what goes in comes out, rounded as it says."""
 
 import dataclasses
+import hashlib
 import json
 import re
 import shutil
@@ -13,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from attnbook.data import Vocabulary
+from attnbook.data import Vocabulary, why_missing
 from attnbook.playground import pack, quantise, read, script, unpack, write
 from attnbook.transformer import Transformer
 from attnbook.widgets import bundle
@@ -21,6 +22,7 @@ from attnbook.widgets import bundle
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "code" / "tools"))
 
+import playground  # noqa: E402
 from build import build  # noqa: E402
 
 
@@ -162,6 +164,7 @@ def test_without_a_model_the_page_is_left_out(tmp_path):
 
 def test_the_page_says_what_the_models_file_says(tmp_path):
     about = {"data": "made-up sentences", "pairs": 12_345, "judged": 678, "exact": 0.87654}
+    about["rounded"] = {"exact": 0.8543}
     examples = [{"source": ["<b>", "cat"], "target": [], "sure": [], "possible": []}]
     write(
         tmp_path / "m.js", "grammar", *pack(model(), VOCAB, VOCAB, about=about, examples=examples)
@@ -169,8 +172,9 @@ def test_the_page_says_what_the_models_file_says(tmp_path):
     (tmp_path / "book").mkdir()
     site = small_book(tmp_path, tmp_path / "m.js")
     page = (site / "book" / "playground.html").read_text("utf-8")
-    settings = json.loads(re.search(r'<script type="application/json">(.*?)</script>', page)[1])
-    for part in ("12,345 pairs of made-up sentences", "678 held-out", "87.7% exactly"):
+    found = re.search(r'<script type="application/json">(.*?)</script>', page)[1]
+    (settings,) = json.loads(found)["models"]
+    for part in ("12,345 pairs of made-up sentences", "678 held-out", "87.7% exactly", "85.4%"):
         assert part in settings["about"]
     parameters = sum(p.numel() for p in model().parameters())
     assert f"{parameters:,} parameters" in settings["about"]
@@ -180,3 +184,31 @@ def test_the_page_says_what_the_models_file_says(tmp_path):
     assert sorted(name.rpartition("/")[2] for name in loaded) == ["play.css", "play.js"]
     other = (site / "book" / "index.html").read_text("utf-8")
     assert "playground/play" not in other
+
+
+@pytest.mark.parametrize("name", playground.MODELS)
+def test_a_packed_model_is_the_stored_one(name):
+    path = playground.FOLDER / f"{name}.js"
+    if not path.is_file():
+        pytest.skip("no model is packed: `python code/tools/playground.py` packs the stored ones")
+    if not playground.is_stored(name):
+        pytest.skip(f"the weights of {name} are not stored: `make train` stores them")
+    if name == "everyday" and (reason := why_missing("fra_eng")):
+        pytest.skip(reason)
+    head, content = unpack(path)
+    wanted = playground.packed(name, *playground.load(name))
+    hint = "stale: run `python code/tools/playground.py`"
+    assert {**head["about"], "rounded": None} == {**wanted[0]["about"], "rounded": None}, hint
+    for key in wanted[0].keys() - {"about"}:
+        assert head[key] == json.loads(json.dumps(wanted[0][key])), f"{key}: {hint}"
+    assert content == wanted[1], hint
+    assert head["about"]["weights"] == stored_hash(name), hint
+    about = head["about"]
+    kept = "exact" if name == "grammar" else "bleu"
+    assert abs(about[kept] - about["rounded"][kept]) < (0.02 if name == "grammar" else 1.0)
+
+
+def stored_hash(name: str) -> str:
+    """SHA-256 of the stored weights."""
+    file = playground.stored.FOLDER / f"{playground.MODELS[name].experiment}.safetensors"
+    return hashlib.sha256(file.read_bytes()).hexdigest()

@@ -79,9 +79,7 @@ def trace_of(package: Path, name: str) -> dict:
 
 def differences(then: dict, now: dict) -> list[str]:
     """Plans whose traces are not equal."""
-    return [
-        key for key in (then.keys() | now.keys()) - {"code"} if then.get(key) != now.get(key)
-    ]
+    return [key for key in (then.keys() | now.keys()) - {"code"} if then.get(key) != now.get(key)]
 
 
 def accepted(record: dict, commit: str, then: dict, now: dict) -> dict:

@@ -5,7 +5,7 @@ as one file. The JavaScript modules beside them unpack that file, compute the fo
 it; the site's build joins them with those of `attnbook.widgets` that they import.
 """
 
-from .packing import Packed, pack, quantise, read
+from .packing import Packed, pack, quantise, read, restore
 from .script import unpack, write
 
-__all__ = ["Packed", "pack", "quantise", "read", "unpack", "write"]
+__all__ = ["Packed", "pack", "quantise", "read", "restore", "unpack", "write"]

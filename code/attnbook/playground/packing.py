@@ -23,7 +23,7 @@ LEVELS = 127  # integers on either side of zero
 
 
 class Packed(NamedTuple):
-    """What a file holds: `head`, and the tensors as the browser computes with them, float32."""
+    """What a file holds: `head`, and tensors as `restore` gives them."""
 
     head: dict
     tensors: dict[str, Tensor]
@@ -90,9 +90,8 @@ def pack(
     return head, b"".join(parts)
 
 
-def read(path: Path) -> Packed:
-    """What the browser makes of a file: a head, and tensors for `load_state_dict`."""
-    head, content = unpack(path)
+def restore(head: dict, content: bytes) -> dict[str, Tensor]:
+    """The tensors as the browser computes with them, float32, for `load_state_dict`."""
     tensors = {}
     for entry in head["tensors"]:
         tensors[entry["name"]] = torch.from_numpy(_restore(content, entry))
@@ -100,7 +99,13 @@ def read(path: Path) -> Packed:
         tensors["output.weight"] = tensors["embedding.tokens.weight"]
     if head["tied"] == "all":
         tensors["encoder.embedding.tokens.weight"] = tensors["embedding.tokens.weight"]
-    return Packed(head, tensors)
+    return tensors
+
+
+def read(path: Path) -> Packed:
+    """What the browser makes of a file."""
+    head, content = unpack(path)
+    return Packed(head, restore(head, content))
 
 
 def _tied(model: Transformer) -> str:

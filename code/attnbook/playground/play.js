@@ -6,7 +6,7 @@ import { Engine } from "./play_engine.js";
 import { Maps } from "./play_maps.js";
 import { Output } from "./play_output.js";
 import { Sentence, readSentence } from "./play_sentence.js";
-import { Store } from "./play_store.js";
+import { NO_CHANGES, Store } from "./play_store.js";
 
 const PAUSE = 120; // milliseconds without a key before a sentence is translated
 const UNKNOWN = 3;
@@ -17,10 +17,12 @@ class Playground {
     this.settings = settings;
     this.store = new Store();
     this.root = element("div", { class: "attn-heatmap attn-browse attn-play" });
-    this.engine = new Engine({ ...settings, source, hear: (message) => this.hear(message) });
+    this.engines = settings.models.map((model) => new Engine({
+      ...model, source, hear: (message) => { if (model.name === this.engine.name) this.hear(message); },
+    }));
+    [this.engine] = this.engines;
     this.sentence = new Sentence({
-      examples: settings.examples, about: settings.about,
-      change: () => this.typed(), wake: () => this.wake(),
+      models: settings.models, change: () => this.typed(), wake: () => this.wake(), choose: (n) => this.choose(n),
     });
     this.output = new Output();
     this.maps = new Maps(this.root, this.store);
@@ -31,6 +33,13 @@ class Playground {
     host.replaceChildren(this.root);
     applyTheme(this.root);
     this.store.watch((names) => { if (names.some((name) => ASKED.includes(name))) this.ask(); });
+  }
+
+  /** Another model: what was changed belonged to the heads of the first. */
+  choose(n) {
+    this.engine = this.engines[n];
+    this.store.set({ ...NO_CHANGES, layer: 0, head: 0, cell: null });
+    this.wake();
   }
 
   /** The pinned cell of the large map, or null. */
@@ -53,11 +62,11 @@ class Playground {
   /** Loads the model, once, and translates. */
   async wake() {
     if (this.engine.head) { this.ask(); return; }
+    this.output.clear();
+    this.output.busy(true);
     this.output.text.textContent = "Loading the model …";
     try {
-      const head = await this.engine.load();
-      this.known = new Set(head.source);
-      this.ids = new Map(head.source.map((word, id) => [word, id]));
+      await this.engine.load();
       this.ask();
     } catch (error) {
       this.output.fail(error.message);
@@ -67,8 +76,11 @@ class Playground {
   /** The reader types: what was forced belonged to other words. */
   typed() {
     clearTimeout(this.timer);
+    this.output.busy(true);
     this.timer = setTimeout(() => {
-      this.store.set({ forced: [], cell: null });
+      this.timer = null;
+      const { forced } = this.store.values;
+      this.store.set({ cell: null, forced: forced.length ? [] : forced });
       this.wake();
     }, PAUSE);
   }
@@ -76,10 +88,11 @@ class Playground {
   ask() {
     const { head } = this.engine;
     if (!head) return;
-    const read = readSentence(this.sentence.text, this.known, head.longest);
+    const numbers = new Map(head.source.map((word, id) => [word, id]));
+    const read = readSentence(this.sentence.text, numbers, head.longest);
     this.sentence.note(read, head.source, head.longest);
     if (!read.words.length) { this.output.clear(); return; }
-    const ids = read.words.map((word) => this.ids.get(word) ?? UNKNOWN);
+    const ids = read.words.map((word) => numbers.get(word) ?? UNKNOWN);
     this.asked = { head, words: read.words, request: this.store.request(ids, head.config), plain: this.store.plain };
     this.output.begin();
     this.engine.ask(this.asked.request, this.asked.plain);
@@ -92,6 +105,7 @@ class Playground {
     if (!done) return;
     const [written, plain] = [done.tokens, done.plain].map((ids) => ids.map((id) => target[id]));
     this.output.finish(written, names, this.asked.plain ? null : plain);
+    if (this.timer) this.output.busy(true); // another sentence is waiting
     this.rest.hidden = false;
     this.maps.show({ ...this.asked, written, maps: done.maps });
     this.controls.refresh();

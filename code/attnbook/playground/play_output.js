@@ -18,7 +18,13 @@ export class Output {
     this.candidates.textContent = "Here the French sentence will stand, token by token.";
   }
 
+  /** Whether a translation is on its way. */
+  busy(on) {
+    this.node.setAttribute("aria-busy", on);
+  }
+
   clear() {
+    this.busy(false);
     this.steps = [];
     this.chosen = null;
     this.tokens.replaceChildren();
@@ -28,6 +34,7 @@ export class Output {
   /** A new sentence is being written: what stands there goes with the first token. */
   begin() {
     this.fresh = true;
+    this.busy(true);
   }
 
   /** One more token, the likeliest of `top`: [[token, p], ...]. */
@@ -35,6 +42,7 @@ export class Output {
     if (this.fresh) {
       this.fresh = false;
       this.clear();
+      this.busy(true);
     }
     const n = this.steps.push(top) - 1;
     const [[token, p]] = top;
@@ -58,6 +66,7 @@ export class Output {
 
   /** All is written; `plain`, if the reader changed something, is what the model writes without. */
   finish(tokens, names, plain) {
+    this.busy(false);
     const sentence = (words) => frenchText(words.filter((word) => word !== "<eos>").map(shown), names);
     this.text.textContent = sentence(tokens);
     const changed = plain && tokens.join(" ") !== plain.join(" ");

@@ -1,5 +1,5 @@
 // The sentence: a field to type in, examples, and what the model does not know of it.
-import { button, element, select } from "../widgets/inputs.js";
+import { button, element, segments, select } from "../widgets/inputs.js";
 import { englishText, nearest, tokenize } from "./play_text.js";
 
 const MARKS = [".", "?", "!"];
@@ -16,23 +16,43 @@ export function readSentence(text, known, longest) {
 }
 
 export class Sentence {
-  /** `change(text)` is called while the reader types, `wake()` when the model is first wanted. */
-  constructor({ examples, change, wake, about }) {
+  /**
+   * `models`: [{label, examples, about}, ...]. `change(text)` is called while the reader types,
+   * `wake()` when a model is wanted, `choose(n)` when it is another one.
+   */
+  constructor({ models, change, wake, choose }) {
     this.change = change;
     this.input = element("input", {
       type: "text", class: "pg-input", autocomplete: "off", autocapitalize: "off", spellcheck: "false",
       maxlength: "400", lang: "en", enterkeyhint: "go", "aria-describedby": "pg-notes",
     });
     this.go = element("button", { type: "submit", class: "ah-button pg-go" }, "Translate");
-    this.examples = select("Example", examples.map(englishText), (n) => this.set(englishText(examples[n])));
-    this.examples.label.classList.add("pg-examples");
+    this.pick = element("div", { class: "pg-examples" });
+    this.about = element("p", { class: "pg-about" });
     this.notes = element("div", { class: "pg-notes", id: "pg-notes" });
     this.node = element("form", { class: "pg-form" },
       element("label", { class: "pg-field" }, element("span", {}, "English sentence"), this.input), this.go,
-      this.examples.label, element("p", { class: "pg-about" }, about));
+      this.pick, this.about);
+    if (models.length > 1) {
+      const { label, show } = segments("Model", models.map((model, n) => [n, model.label]), (n) => {
+        this.use(models[n]);
+        choose(n);
+      });
+      show(0);
+      this.node.prepend(label);
+      label.classList.add("pg-models");
+    }
     this.node.addEventListener("submit", (event) => { event.preventDefault(); wake(); });
     this.input.addEventListener("focus", wake, { once: true });
     this.input.addEventListener("input", () => change(this.input.value));
+    this.use(models[0]);
+  }
+
+  /** Shows the examples of a model, the first in the field. */
+  use({ examples, about }) {
+    const { label } = select("Example", examples.map(englishText), (n) => this.set(englishText(examples[n])));
+    this.pick.replaceChildren(label);
+    this.about.textContent = about;
     this.input.value = examples.length ? englishText(examples[0]) : "";
   }
 
@@ -48,7 +68,7 @@ export class Sentence {
   /** Says what is unknown, with the nearest known words, each a button that takes its place. */
   note({ unknown, added, long }, vocabulary, longest) {
     const lines = unknown.slice(0, 5).map((word) => element("p", {},
-      `The model has never seen “${word}”: it reads ⟨unknown⟩. Nearest known words: `,
+      `The model does not know “${word}” and reads ⟨unknown⟩. Nearest known words: `,
       ...nearest(word, vocabulary).map((known) => button(known, () => this.replace(word, known),
         { class: "ah-button pg-near", "aria-label": `Replace ${word} by ${known}` }))));
     if (unknown.length > 5) lines.push(element("p", {}, `And ${unknown.length - 5} more unknown words.`));

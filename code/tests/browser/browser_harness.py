@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -34,6 +39,23 @@ def find_browser(playwright) -> str | None:
 def launch(playwright, path: str):
     """A headless browser that makes no request of its own."""
     return playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """A server's answers, without a log."""
+
+    def log_message(self, *_):
+        """Say nothing."""
+
+
+@contextmanager
+def serve(site: Path) -> Iterator[str]:
+    """The address of a folder on a server of this machine."""
+    handler = functools.partial(Quiet, directory=str(site))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as running:
+        threading.Thread(target=running.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{running.server_address[1]}/"
+        running.shutdown()
 
 
 def script(kind: str, value) -> str:
@@ -68,3 +90,18 @@ def widget_page(*widgets, style: str = "", states: dict | None = None) -> str:
 <body>{"".join(views)}{saved}
 <script>{code}</script>
 <script>{(site / "mount.js").read_text()}</script></body></html>"""
+
+
+def playground_page(folder: Path, settings: dict) -> Path:
+    """A page with the playground alone, as the built book has it; the models' files beside it."""
+    from attnbook.widgets import bundle
+
+    (folder / "play.js").write_text(bundle.playground_script(), encoding="utf-8")
+    page = f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>playground</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">
+<style>body {{ margin: 16px; }} {bundle.playground_style()}</style></head><body>
+<div class="attn-playground">{script("application/json", settings)}</div>
+<script src="play.js"></script></body></html>"""
+    path = folder / "page.html"
+    path.write_text(page, encoding="utf-8")
+    return path

@@ -6,8 +6,6 @@ import functools
 import os
 import subprocess
 import sys
-import threading
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -137,15 +135,8 @@ def pages(site) -> list[str]:
 def server(site):
     """The site's address on a server of this machine."""
 
-    class Quiet(SimpleHTTPRequestHandler):
-        def log_message(self, *_):
-            pass
-
-    handler = functools.partial(Quiet, directory=str(site))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as running:
-        threading.Thread(target=running.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{running.server_address[1]}/"
-        running.shutdown()
+    with harness.serve(site) as address:
+        yield address
 
 
 @pytest.fixture(params=["http", "file"])

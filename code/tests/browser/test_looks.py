@@ -1,11 +1,17 @@
 """How the pages look: code that fits, a landing page that shows itself, a way on from each page."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 WIDE_CODE = """() => [...document.querySelectorAll(".cell_input pre, .attn-proof pre")]
   .filter((pre) => pre.scrollWidth > pre.clientWidth + 1)
   .filter((pre) => Math.max(...pre.textContent.split("\\n").map((line) => line.length)) <= 88)
   .map((pre) => `${pre.scrollWidth} > ${pre.clientWidth}: ${pre.textContent.slice(0, 40)}`)"""
+
+ROOT = Path(__file__).resolve().parents[3]
+READS = re.compile(r"It reads in about (\w+) minutes")
 
 
 def book_pages(pages):
@@ -77,3 +83,50 @@ def test_every_page_leads_on(visit, server, pages):
             on = shown.page.locator(".prev-next-area .right-next")
             name = on.evaluate("(link) => link.href").removeprefix(server) if on.count() else None
     assert sorted(followed) == book_pages(pages)
+
+
+def test_what_a_chapter_says_of_reading_is_what_its_page_says(site):
+    """A chapter's own sentence, and the line that the build reckons, to five minutes."""
+    chapters = sorted((ROOT / "book").glob("[0-9][0-9]_*.ipynb"))
+    assert chapters
+    for path in chapters:
+        page = (site / "book" / f"{path.stem}.html").read_text("utf-8")
+        (shown,) = re.findall(r'attn-facts">(\d+) minutes to read', page)
+        for said in READS.findall(path.read_text("utf-8")):
+            assert abs(int(said) - int(shown)) <= 5, f"{path.name}: {said}, its page {shown}"
+
+
+def test_the_landing_page_has_a_card_for_every_chapter(visit, server, pages):
+    chapters = [name for name in pages if re.match(r"book/\d\d_", name)]
+    with visit(server) as shown:
+        shown.page.goto(server + "book/index.html")
+        links = shown.page.locator(".attn-cards > li > p:first-child > a").all()
+        found = [link.evaluate("(link) => link.href").removeprefix(server) for link in links]
+        assert found == chapters
+        links[1].click(force=True)
+        assert shown.page.url == server + chapters[1]
+
+
+@pytest.mark.parametrize("place", ["missing.html", "book/missing.html", "book/a/b/missing.html"])
+def test_a_wrong_address_finds_the_way_back(visit, server, site, place):
+    """As a server gives it: the page for wrong addresses, under an address that is wrong."""
+    body = (site / "404.html").read_text("utf-8")
+    for theme, ground in (("light", "rgb(255, 255, 255)"), ("dark", "rgb(18, 23, 30)")):
+        with visit(server, theme=theme) as shown:
+            page = shown.page
+            page.route(f"{server}{place}", lambda r: r.fulfill(body=body, content_type="text/html"))
+            page.goto(server + place)
+            colour = "() => getComputedStyle(document.body).backgroundColor"
+            assert page.evaluate(colour) == ground
+            page.get_by_role("link", name="Notation").click()
+            assert page.url == server + "book/notation.html"
+            assert not shown.faults
+
+
+def test_without_an_address_no_page_names_one(site):
+    """No made-up address: neither a map nor a card, until `html.baseurl` is set."""
+    assert not (site / "sitemap.xml").exists() and not (site / "_static" / "cards").exists()
+    for path in site.glob("book/*.html"):
+        text = path.read_text("utf-8")
+        assert 'property="og:title"' in text and 'name="description"' in text
+        assert "og:image" not in text and "og:url" not in text

@@ -1,17 +1,24 @@
 """The playground's forward pass in JavaScript against torch, with the same rounded weights."""
 
 import base64
+import os
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from torch import nn
 
-from attnbook.data import Vocabulary
+from attnbook.data import BOS, Vocabulary, why_missing
 from attnbook.multihead import Attended
 from attnbook.playground import pack, read, write
 from attnbook.transformer import Transformer
 from attnbook.widgets import bundle
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+
+import playground
 
 CLOSE = {"rtol": 0, "atol": 1e-4}
 
@@ -51,18 +58,18 @@ def array(text: str, *shape: int) -> torch.Tensor:
 class InBrowser:
     """A packed model in a page, asked for logits and weights under teacher forcing."""
 
-    def __init__(self, page, file):
+    def __init__(self, page, file, name="test"):
         self.page = page
         page.add_script_tag(content=DRIVER)
         page.add_script_tag(content=file.read_bytes().decode("utf-16"))
         page.evaluate(
-            """async (sources) => {
+            """async ([name, ...sources]) => {
               const load = (source) =>
                 import(URL.createObjectURL(new Blob([source], {type: "text/javascript"})));
               const [{ Translator }, { unpack }] = await Promise.all(sources.map(load));
-              window.translator = new Translator(await unpack(window.attnPlayground.test));
+              window.translator = new Translator(await unpack(window.attnPlayground[name]));
             }""",
-            [bundle.join("play_model.js"), bundle.join("play_pack.js")],
+            [name, bundle.join("play_model.js"), bundle.join("play_pack.js")],
         )
         self.layers, self.heads = page.evaluate(
             "[translator.config.num_layers, translator.config.num_heads]"
@@ -230,3 +237,30 @@ def test_forced_weight_goes_to_one_key(both, kind):
     attention.attend = attend
     assert_same(got, in_torch(model))
     assert (got["logits"] - whole).abs().max() > 1e-3
+
+
+@pytest.mark.parametrize("name", playground.MODELS)
+def test_the_packed_model_equals_torch_on_held_out_pairs(browser, name):
+    """A sample of the test set; all of it where ATTNBOOK_WHOLE_SPLIT is set, in minutes."""
+    path = playground.FOLDER / f"{name}.js"
+    if not path.is_file():
+        pytest.skip("no model is packed: `python code/tools/playground.py` packs the stored ones")
+    if not playground.is_stored(name):
+        pytest.skip(f"the weights of {name} are not stored: `make train` stores them")
+    if name == "everyday" and (reason := why_missing("fra_eng")):
+        pytest.skip(reason)
+    model, of = playground.load(name)
+    model.load_state_dict(read(path).tensors)
+    pairs = of.splits.test if os.environ.get("ATTNBOOK_WHOLE_SPLIT") else of.splits.test[::50]
+    page = browser.new_page()
+    ask, furthest = InBrowser(page, path, name), 0.0
+    for pair in pairs:
+        source = of.source_vocab.encode(pair.source)
+        inputs = [BOS, *of.target_vocab.encode(pair.target)]
+        got, wanted = ask(source, inputs)["logits"], in_torch(model, source, inputs)["logits"]
+        apart = (got - wanted).abs().max().item()
+        assert apart < 1e-4, pair
+        furthest = max(furthest, apart)
+    page.close()
+    print(f"{name}: {len(pairs)} pairs, logits at most {furthest:.1e} apart")
+    assert len(pairs) >= 20 and furthest > 0

@@ -1,0 +1,171 @@
+"""What a chapter takes: minutes to read, reckoned from its pages, and the time that it runs.
+
+Both stand under a chapter's title and on the landing page's cards. No number is typed: reading time
+comes from the words, lines of code, formulas and pictures of this build; run time from the stored
+measurement of this very code (code/tools/run_times.py), and is left out if the code has changed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util.docutils import SphinxDirective
+
+CODE = Path(__file__).resolve().parents[2] / "code"
+TOOLS, STORE = CODE / "tools", CODE / "benchmarks" / "results" / "chapters.json"
+CHAPTER = re.compile(r"(?:.*/)?(\d\d)_\w+$")
+# Careful reading, with the code: what one minute holds, and what one formula or picture takes.
+WORDS, CODE_LINES = 200, 15  # a minute
+FORMULA, PICTURE = 1 / 3, 1 / 2  # minutes
+APART = {"exercises", "references"}  # sections that say their own time, or are not read
+
+
+class chapter_list(nodes.General, nodes.Element):
+    """The place of the cards, until every page has been read."""
+
+
+def read_parts(document: nodes.document) -> list[nodes.Element]:
+    """The parts of a page that count as reading, its sections in order."""
+    (top,) = list(document.findall(nodes.section))[:1] or [document]
+    return [part for part in top.children if not APART & set(part.get("ids", []))]
+
+
+def minutes(document: nodes.document) -> float:
+    """Minutes to read a page, its code included, without exercises and references."""
+    words = lines = formulas = pictures = 0
+    for part in read_parts(document):
+        for text in part.findall(nodes.Text):
+            inside = (nodes.literal_block, nodes.math_block, nodes.raw, nodes.math)
+            if not any(isinstance(a, inside) for a in ancestors(text)):
+                words += len(re.findall(r"\w[\w’'-]*", text.astext()))
+        for cell in part.findall(nodes.container):
+            if cell.get("nb_element") == "cell_code_source":
+                lines += sum(bool(line.strip()) for line in cell.astext().splitlines())
+        formulas += len(list(part.findall(nodes.math_block)))
+        pictures += len(list(part.findall(nodes.image)))
+    return words / WORDS + lines / CODE_LINES + formulas * FORMULA + pictures * PICTURE
+
+
+def ancestors(node: nodes.Node):
+    """The nodes around a node, from the inside."""
+    while node.parent is not None:
+        node = node.parent
+        yield node
+
+
+def rounded(time: float) -> int:
+    """Minutes as they are said: to the nearest five."""
+    return max(5, 5 * round(time / 5))
+
+
+def in_words(seconds: float) -> str:
+    """A run time as it is said; never less than was measured by more than a tenth."""
+    if seconds < 10:
+        return "a few seconds"
+    if seconds < 55:
+        return f"about {10 * -(-int(seconds) // 10)} seconds"
+    if seconds < 80:
+        return "about a minute"
+    return f"about {-(-int(seconds - 6) // 60)} minutes"
+
+
+def run_seconds(path: Path) -> float | None:
+    """The stored run time of a notebook's present code, in seconds, or None."""
+    if not (TOOLS / "run_times.py").exists():  # a book elsewhere, with our extensions
+        return None
+    sys.path.insert(0, str(TOOLS))
+    try:
+        import run_times
+    finally:
+        sys.path.remove(str(TOOLS))
+    found = run_times.load().get(path.stem, {})
+    code = run_times.code_hash(json.loads(path.read_text(encoding="utf-8")))
+    return found["seconds"] if found.get("code") == code else None
+
+
+def question(document: nodes.document) -> str:
+    """The question that a chapter opens with: its first paragraph, where that is in italics."""
+    paragraph = next(iter(document.findall(nodes.paragraph)), None)
+    whole = paragraph is not None and len(paragraph.children) == 1
+    return (
+        paragraph.astext() if whole and isinstance(paragraph[0], nodes.emphasis) else ""
+    )
+
+
+def note(app: Sphinx, document: nodes.document) -> None:
+    """Keep a page's facts with the environment, while its tree is fresh."""
+    env = app.env
+    facts = env.metadata[env.docname]
+    facts["attn_question"] = question(document)
+    if CHAPTER.match(env.docname):
+        facts["attn_minutes"] = rounded(minutes(document))
+        path = Path(env.doc2path(env.docname))
+        seconds = run_seconds(path) if path.suffix == ".ipynb" else None
+        facts["attn_runs"] = None if seconds is None else in_words(seconds)
+        env.note_dependency(os.path.relpath(STORE, env.srcdir))
+
+
+def said(facts: dict) -> str:
+    """The line of a chapter's facts."""
+    line = f"{facts['attn_minutes']} minutes to read"
+    return f"{line} · runs in {facts['attn_runs']}" if facts["attn_runs"] else line
+
+
+class ShowFacts(SphinxPostTransform):
+    """Put the line under the title of a chapter."""
+
+    default_priority = 500
+    formats = ("html",)
+
+    def run(self, **kwargs) -> None:
+        facts = self.env.metadata.get(self.env.docname, {})
+        title = next(iter(self.document.findall(nodes.title)), None)
+        if "attn_minutes" in facts and title is not None:
+            line = nodes.paragraph("", said(facts), classes=["attn-facts"])
+            title.parent.insert(title.parent.index(title) + 1, line)
+
+
+class Chapters(SphinxDirective):
+    """Cards of all chapters of the book: number, title, opening question, facts."""
+
+    def run(self) -> list[nodes.Node]:
+        return [chapter_list()]
+
+
+def fill_cards(app: Sphinx, document: nodes.document, docname: str) -> None:
+    """Put the cards in their place, now that every chapter is known."""
+    for place in list(document.findall(chapter_list)):
+        cards = nodes.bullet_list(classes=["attn-cards", "attn-wide"])
+        for name in sorted(n for n in app.env.found_docs if CHAPTER.match(n)):
+            cards += card(app, docname, name)
+        place.replace_self(cards)
+
+
+def card(app: Sphinx, docname: str, name: str) -> nodes.list_item:
+    """One chapter's card."""
+    facts, number = app.env.metadata[name], int(CHAPTER.match(name)[1])
+    title = f"{number}. {app.env.titles[name].astext()}"
+    uri = app.builder.get_relative_uri(docname, name)
+    link = nodes.reference("", title, refuri=uri, internal=True)
+    item = nodes.list_item("", nodes.paragraph("", "", link))
+    if facts["attn_question"]:
+        item += nodes.paragraph("", facts["attn_question"])
+    item += nodes.paragraph("", said(facts), classes=["attn-facts"])
+    return item
+
+
+def setup(app: Sphinx) -> dict:
+    """Register the directive, the line, and what they need."""
+    app.add_node(chapter_list)
+    app.add_directive("chapters", Chapters)
+    app.add_post_transform(ShowFacts)
+    app.connect("doctree-read", note)
+    app.connect("doctree-resolved", fill_cards)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
