@@ -1,6 +1,6 @@
 # `make help` lists the targets. PYTHON=... chooses the interpreter, VENV=... the environment's folder.
 .DEFAULT_GOAL := help
-.PHONY: help install book serve test notebooks train check release grade gradebook bench lint format clean
+.PHONY: help install book serve slides pdf test notebooks train check release grade gradebook bench lint format clean
 
 VENV ?= .venv
 PYTHON ?=
@@ -36,6 +36,12 @@ book: install  ## build the site to _build/html from the committed notebooks
 serve:  ## serve the built site on http://localhost:8000 (PORT=...)
 	@test -f $(SITE)/index.html || { echo "No site in $(SITE) yet: run 'make book' first." >&2; exit 1; }
 	@$(PY) -m http.server --bind 127.0.0.1 --directory $(SITE) $(PORT)
+
+slides: book  ## slides of each chapter, offline, to _build/slides (NB=03_scoring)
+	@$(PY) code/tools/slides.py $(NB)
+
+pdf: book  ## the whole book as _build/book.pdf, by Chromium; no TeX
+	@$(PY) code/tools/printed.py
 
 test: install  ## run every test: package, notebooks (nbval), built site in a browser (ARGS=...)
 	@$(ONE_THREAD) $(PY) -m pytest --nbval $(ARGS)

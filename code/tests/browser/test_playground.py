@@ -335,3 +335,22 @@ def test_the_browser_takes_sentences_apart_as_python_does(browser):
     assert got[0] == [list(tokenize(sentence)) for sentence in sentences]
     assert got[1] == [1, 3, 3, 0]
     page.close()
+
+
+def test_the_books_page_translates(visit, base, site):
+    """Over http and as a file, with the model that is packed."""
+    if not (site / "_static" / "playground" / "grammar.js").is_file():
+        pytest.skip("no model is packed: `python code/tools/playground.py` packs the stored ones")
+    head, tensors = read(site / "_static" / "playground" / "grammar.js")
+    sizes = {key: head["config"][key] for key in ("d_model", "num_heads", "num_layers", "d_ff")}
+    vocabularies = [Vocabulary.from_tokens(head[side]) for side in ("source", "target")]
+    model = Transformer(*map(len, vocabularies), tie=head["tied"], **sizes).eval()
+    model.load_state_dict(tensors)
+    with visit(base) as shown:
+        shown.page.goto(base + "book/playground.html")
+        shown.page.get_by_role("button", name="Translate").click()
+        got = answered(shown.page)
+        sentence = " ".join(head["examples"][0]["source"])
+        assert got == in_torch((None, model, vocabularies), sentence)
+        assert shown.page.get_by_role("radio", name="Cross").is_checked()
+        assert not shown.faults

@@ -1,0 +1,145 @@
+"""Attention, Measured: score, mask, normalise, pool.
+
+The rooms, in the order in which they may import: `masks`, `normalize`, `scores`, `attention`,
+`multihead` with `positions`, the models, then `decoding` and `training`; beside them `data`,
+`plots` and `widgets`, which know no model. The names that chapters use are re-exported here;
+pictures load their heavy libraries only when they are first asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+from .attention import attention
+from .decoding import Decoded, beam, branch, greedy
+from .masks import (
+    block_mask,
+    causal_mask,
+    dilated_mask,
+    global_mask,
+    length_mask,
+    random_mask,
+    window_mask,
+)
+from .multihead import Attended, KeyValues, MultiHeadAttention, grouped_attention
+from .normalize import entmax15, gumbel_softmax, masked_softmax, sparsemax, top_k_softmax
+from .positions import (
+    AlibiPositions,
+    LearnedPositions,
+    RotaryPositions,
+    SinusoidalPositions,
+    alibi_slopes,
+    sinusoid,
+)
+from .recurrent import (
+    AttentionDecoder,
+    PlainDecoder,
+    RecurrentEncoder,
+    RecurrentTranslator,
+    recurrent_translator,
+)
+from .sampling import sample
+from .scores import (
+    AdditiveScore,
+    ConcatScore,
+    GeneralScore,
+    boxcar,
+    constant,
+    cosine,
+    dot,
+    epanechnikov,
+    gaussian,
+    scaled_dot,
+    triangular,
+)
+from .source import show_source
+from .training import (
+    Event,
+    History,
+    fit,
+    masked_cross_entropy,
+    mean_loss,
+    set_seed,
+    translation_loss,
+)
+
+__version__ = "0.1.0"
+
+_LAZY = {
+    "AlignmentExample": ".widgets",
+    "AlignmentViewer": ".widgets",
+    "AttentionHeatmap": ".widgets",
+    "HeadAblation": ".widgets",
+    "KernelRegression": ".widgets",
+    "LayerHeadBrowser": ".widgets",
+    "PositionExplorer": ".widgets",
+    "data": ".data",
+    "import_d2l": ".peers",
+    "metrics": ".metrics",
+    "plots": ".plots",
+    "widgets": ".widgets",
+}
+
+__all__ = [
+    "AdditiveScore",
+    "AlibiPositions",
+    "Attended",
+    "AttentionDecoder",
+    "ConcatScore",
+    "Decoded",
+    "Event",
+    "GeneralScore",
+    "History",
+    "KeyValues",
+    "LearnedPositions",
+    "MultiHeadAttention",
+    "PlainDecoder",
+    "RecurrentEncoder",
+    "RecurrentTranslator",
+    "RotaryPositions",
+    "SinusoidalPositions",
+    "alibi_slopes",
+    "attention",
+    "beam",
+    "block_mask",
+    "boxcar",
+    "branch",
+    "causal_mask",
+    "constant",
+    "cosine",
+    "dilated_mask",
+    "dot",
+    "entmax15",
+    "epanechnikov",
+    "fit",
+    "gaussian",
+    "global_mask",
+    "greedy",
+    "grouped_attention",
+    "gumbel_softmax",
+    "length_mask",
+    "masked_cross_entropy",
+    "masked_softmax",
+    "mean_loss",
+    "random_mask",
+    "recurrent_translator",
+    "sample",
+    "scaled_dot",
+    "set_seed",
+    "show_source",
+    "sinusoid",
+    "sparsemax",
+    "top_k_softmax",
+    "translation_loss",
+    "triangular",
+    "window_mask",
+    *_LAZY,
+]
+
+
+def __getattr__(name: str):
+    """Import pictures and peers on first use (PEP 562)."""
+    if name not in _LAZY:
+        raise AttributeError(f"module 'attnbook' has no attribute {name!r}")
+    module = importlib.import_module(_LAZY[name], __name__)
+    return module if _LAZY[name] == f".{name}" else getattr(module, name)

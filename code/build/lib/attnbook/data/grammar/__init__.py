@@ -1,0 +1,33 @@
+"""English to French from a grammar of our own, with gold word alignments.
+
+The rooms, in the order in which they may import: `tokens`, `conjugation`, `names`, `lexicon`,
+`verbs`; `context`, `groups`, `nouns`, `pronouns`, `places`, `relatives`; `predicates` with
+`actions`, `motions`, `clitics`, `states` and `intentions`; `clauses`, `swaps`, `sentences`,
+`questions`; `corpus` and `reading`.
+
+Links come from the derivation: a French token is made with the English tokens that it
+translates. The rule, in the manner of Och and Ney (2003, section 3):
+
+- *Sure* is a word with the word that it translates, function words too; where several words
+  translate as a whole ("because", "parce que"; "gets up", "lève"), each with each.
+- A tense is translated too. Where French has an auxiliary and English has not, both French words
+  are sure with the verb ("ate", "a mangé"); where English has one whose meaning sits in a French
+  ending, both English words are sure with the verb ("will eat", "mangera").
+- *Possible* is what belongs to a word without translating it: an article with its noun where
+  English has none, an adjective with the noun it agrees with, "ne" with "not" (which "pas"
+  translates), do-support, the "be" of the progressive and of the passive with the verb, a
+  preposition that only one of two verbs asks for ("looks for", "cherche"; "obeys", "obéit à"),
+  "que" where English leaves "that" out, "est-ce que" with the English auxiliary, the infinitive's
+  "to".
+- Every sure link is possible. A word may have no link at all, for instance a comma that only one
+  side has.
+"""
+
+from __future__ import annotations
+
+from .corpus import grammar_corpus
+from .reading import describe, french_text
+
+CLASSES = ("noun", "verb", "adjective", "adverb")  # content words, which always have a sure link
+
+__all__ = ["CLASSES", "describe", "french_text", "grammar_corpus"]

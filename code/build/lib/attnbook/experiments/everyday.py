@@ -1,0 +1,115 @@
+"""Translation of everyday sentences (Tatoeba), with and without attention; Alibi as its gold.
+
+The grammar corpus has gold links and no surprises. Here are real sentences, which have no links,
+and the hand-aligned sentences of Alibi, which are of another kind than those learnt from.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Callable, Sequence
+
+from torch import nn
+
+from ..data import Vocabulary
+from ..data.alibi import alibi
+from ..data.fra_eng import CLASSIC_FOUR, fra_eng
+from ..metrics import bleu_interval, expected_error_rate, hit_rate
+from ..peers import import_d2l
+from . import translators
+from .translators import Corpus, Plan, read, train
+
+SEEDS = range(3)
+SOURCES = (*translators.SOURCES, "experiments/everyday.py")
+LONGEST = 10  # tokens on either side
+PAIRS = 40_000  # to learn from
+JUDGED = 1_000  # held-out pairs
+ALIGNED = 15  # longest sentences of Alibi
+PLANS = {
+    "none": Plan(None, epochs=4, learning_rate=3e-3, keep="everyday_none"),
+    "after, dot": Plan("after", "dot", epochs=4, learning_rate=3e-3, keep="everyday_after"),
+}
+
+
+@functools.cache
+def load() -> Corpus:
+    """Short everyday pairs, with words that the training set has at least five times."""
+    splits = fra_eng(max_len=LONGEST, limit=PAIRS)
+    splits = splits._replace(validation=splits.validation[:500], test=splits.test[:JUDGED])
+    sources, targets = ([pair[side] for pair in splits.train] for side in (0, 1))
+    return Corpus(splits, Vocabulary(sources, min_count=5), Vocabulary(targets, min_count=5))
+
+
+def corpus() -> str:
+    """Hash of every pair that is learnt from or judged on, Alibi's links among them."""
+    digest = hashlib.sha256()
+    for part in (*load().splits, alibi(max_len=ALIGNED)):
+        for pair in part:
+            links = sorted(pair.sure), sorted(pair.possible)
+            digest.update(repr((pair.source, pair.target, *links)).encode())
+    return digest.hexdigest()
+
+
+def four(written: Sequence[Sequence[str]]) -> float:
+    """Mean BLEU of the classic chapter's four sentences, 0 to 1, as that chapter counts it.
+
+    A number to be warned of. d2l's BLEU goes up to pairs of tokens; up to four, as sacreBLEU does,
+    a translation of two words would score 0, right or wrong.
+    """
+    score = import_d2l().bleu
+    each = [
+        score(" ".join(words), " ".join(pair.target), 2)
+        for words, pair in zip(written, CLASSIC_FOUR, strict=True)
+    ]
+    return sum(each) / len(each)
+
+
+def against_alibi(model: nn.Module, of: Corpus) -> dict[str, float]:
+    """How the weights of a model stand against links made by hand, target forced."""
+    pairs = alibi(max_len=ALIGNED)
+    weights = read(model, pairs, of).weights
+    return {
+        "hit": hit_rate(weights, pairs),
+        "possible": hit_rate(weights, pairs, links="possible"),
+        "error": expected_error_rate(weights, pairs),
+    }
+
+
+def judge(model: nn.Module, of: Corpus, *, aligned: bool) -> dict:
+    """What the table holds of one trained model; `aligned` if it has weights to be judged."""
+    pairs = of.splits.test
+    written = read(model, pairs, of).written
+    value, low, high = bleu_interval(written, [pair.target for pair in pairs])
+    classic = read(model, CLASSIC_FOUR, of).written
+    row = {
+        "parameters": sum(p.numel() for p in model.parameters()),
+        "bleu": value,
+        "low": low,
+        "high": high,
+        "four": four(classic),
+        "four written": [" ".join(words) for words in classic],
+    }
+    if aligned:
+        row["alibi"] = against_alibi(model, of)
+    return row
+
+
+def run(seed: int, keep: Callable[[str, nn.Module], None]) -> list[dict]:
+    """One seed of every plan."""
+    of, rows = load(), []
+    for name, plan in PLANS.items():
+        model, history = train(plan, of, seed)
+        if plan.keep and seed == SEEDS[0]:
+            keep(plan.keep, model)
+        last = history.epochs[-1]
+        rows.append(
+            {
+                "seed": seed,
+                "plan": name,
+                "loss": last["loss"],
+                "held-out loss": last["validation"],
+                **judge(model, of, aligned=plan.attention is not None),
+            }
+        )
+    return rows

@@ -1,0 +1,107 @@
+"""Nadaraya-Watson regression on the toy curve: data, leave-one-out loss, three training recipes.
+
+Chapter 2 shows one seed of each; `make train` runs twenty and stores the table.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from ..attention import attention
+from ..scores import gaussian
+
+SEEDS = range(20)
+SOURCES = ("experiments/kernel_regression.py", "attention.py", "normalize.py", "scores.py")
+
+
+def curve(x: Tensor) -> Tensor:
+    """The true curve, 2 sin x + x^0.8 (Zhang et al. 2023)."""
+    return 2 * x.sin() + x**0.8
+
+
+def toy_data(seed: int, n: int = 50, noise: float = 0.5) -> tuple[Tensor, Tensor]:
+    """Draw `n` places on [0, 5), in order, and the curve there with Gaussian noise.
+
+    Returns:
+        x and y, each (n, 1).
+    """
+    generator = torch.Generator().manual_seed(seed)
+    x = (5 * torch.rand(n, generator=generator)).sort().values
+    y = curve(x) + noise * torch.randn(n, generator=generator)
+    return x.unsqueeze(1), y.unsqueeze(1)
+
+
+def grid() -> Tensor:
+    """Fifty places without noise on which a fit is judged, (50, 1)."""
+    return torch.arange(0, 5, 0.1).unsqueeze(1)
+
+
+def fit(queries: Tensor, x: Tensor, y: Tensor, w: Tensor | float, mask=None) -> Tensor:
+    """Attention pooling with score -((q - k) w)^2 / 2, that is a Gaussian of width 1 / |w|.
+
+    Shapes: queries (q, 1), x and y (n, 1) -> (q, 1). Multiplying by w rather than dividing by a
+    width keeps w = 0 (the plain average) within reach.
+    """
+    return attention(queries * w, x * w, y, score=gaussian, mask=mask)[0]
+
+
+def leave_one_out(x: Tensor, y: Tensor, w: Tensor) -> Tensor:
+    """Squared error at each training place, predicted from all the others, (n, 1)."""
+    others = ~torch.eye(len(x), dtype=torch.bool)
+    return (fit(x, x, y, w, others) - y).square()
+
+
+def train_adam(x: Tensor, y: Tensor, start: float = 1.0, steps: int = 300) -> list[float]:
+    """Minimise the mean leave-one-out error by Adam with rate 0.1; w after each step."""
+    w = torch.tensor(start, requires_grad=True)
+    adam = torch.optim.Adam([w], lr=0.1)
+    path = [w.item()]
+    for _ in range(steps):
+        adam.zero_grad()
+        leave_one_out(x, y, w).mean().backward()
+        adam.step()
+        path.append(w.item())
+    return path
+
+
+def train_sgd(
+    x: Tensor, y: Tensor, start: float, factor: float = 1.0, steps: int = 5
+) -> list[float]:
+    """The classic recipe: five steps with rate 0.5 on the *sum* of errors, times `factor`."""
+    w = torch.tensor(start, requires_grad=True)
+    sgd = torch.optim.SGD([w], lr=0.5)
+    path = [w.item()]
+    for _ in range(steps):
+        sgd.zero_grad()
+        (factor * leave_one_out(x, y, w).sum()).backward()
+        sgd.step()
+        path.append(w.item())
+    return path
+
+
+def classic_start(seed: int) -> float:
+    """The classic recipe's first w, uniform on [0, 1)."""
+    return torch.rand((), generator=torch.Generator().manual_seed(1000 + seed)).item()
+
+
+def test_error(x: Tensor, y: Tensor, w: float) -> float:
+    """Mean squared distance of the fit from the true curve over the grid."""
+    return (fit(grid(), x, y, w) - curve(grid())).square().mean().item()
+
+
+def run(seed: int) -> dict[str, float]:
+    """One seed of every recipe: its last w and its test error."""
+    x, y = toy_data(seed)
+    ends = {
+        "average": 0.0,
+        "untrained": 1.0,
+        "adam": train_adam(x, y)[-1],
+        "classic": train_sgd(x, y, classic_start(seed))[-1],
+        "classic, half": train_sgd(x, y, 1.0, factor=0.5)[-1],
+    }
+    row = {"seed": seed}
+    for name, w in ends.items():
+        row[f"{name}: w"] = w
+        row[f"{name}: test error"] = test_error(x, y, w)
+    return row

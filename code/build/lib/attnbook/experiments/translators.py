@@ -1,0 +1,144 @@
+"""How chapter 4's translators are built, trained, read and scored, on any corpus.
+
+`translation` asks with them what attention is good for where gold links are known, `everyday` on
+real sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from ..data import Splits, Vocabulary, collate, length_batches
+from ..decoding import greedy
+from ..metrics import bleu, exact_match, expected_error_rate, hit_rate
+from ..recurrent import recurrent_translator
+from ..training import History, fit, set_seed
+
+SOURCES = (  # what the numbers of a translator rest on
+    "attention.py",
+    "decoding.py",
+    "experiments/translators.py",
+    "metrics",
+    "normalize.py",
+    "recurrent",
+    "scores.py",
+    "training.py",
+)
+LENGTHS = ((3, 10), (11, 20), (21, 30), (31, 40))  # source tokens, both ends included
+CONTENT = ("adjective", "noun", "verb")
+
+
+class Plan(NamedTuple):
+    """One way to train a translator: which attention, on which split, for how long."""
+
+    attention: str | None  # where the query is taken: "before" or "after" the step; None: nowhere
+    score: str = "additive"
+    split: str = "random"
+    epochs: int = 9
+    learning_rate: float = 5e-3
+    hidden_size: int = 128
+    batch_size: int = 64
+    size: int | None = None  # how many of the training pairs, None: all
+    keep: str = ""  # the name under which seed 0 is stored, "" if it is not
+
+
+class Corpus(NamedTuple):
+    """The pairs of one split and the vocabularies of its training set."""
+
+    splits: Splits
+    source_vocab: Vocabulary
+    target_vocab: Vocabulary
+
+
+def build(plan: Plan, of: Corpus, seed: int) -> nn.Module:
+    """The untrained model of a plan."""
+    set_seed(seed)
+    return recurrent_translator(
+        len(of.source_vocab),
+        len(of.target_vocab),
+        attention=plan.attention,
+        score=plan.score,
+        hidden_size=plan.hidden_size,
+    )
+
+
+def train(
+    plan, of: Corpus, seed: int, *, build: Callable = build, **options
+) -> tuple[nn.Module, History]:
+    """The trained model of a plan, and what its training saw; options as in `fit`.
+
+    `plan` says how long and on what, `build` (plan, corpus, seed) makes its untrained model.
+    """
+    model = build(plan, of, seed)
+    vocabularies = of.source_vocab, of.target_vocab
+    pairs = of.splits.train[: plan.size]
+    batches = length_batches(pairs, *vocabularies, plan.batch_size, seed=seed)
+    held_out = length_batches(of.splits.validation, *vocabularies, 100)
+    options = {"epochs": plan.epochs, "learning_rate": plan.learning_rate, **options}
+    return model, fit(model, batches, validation=held_out, seed=seed, **options)
+
+
+class Reading(NamedTuple):
+    """What a model makes of some pairs: under teacher forcing, and writing freely."""
+
+    correct: list[Tensor]  # for each pair (q,) boolean: was the next token the likeliest?
+    weights: list[Tensor]  # for each pair (..., q, k), target forced, <eos> row and column too
+    written: list[list[str]]  # greedy translations
+
+
+@torch.no_grad()
+def read(model: nn.Module, pairs: Sequence, of: Corpus, *, batch_size: int = 128) -> Reading:
+    """Run a model over pairs, in their order, in evaluation mode."""
+    training = model.training
+    model.eval()
+    order = sorted(range(len(pairs)), key=lambda i: len(pairs[i].source))
+    found = {}
+    for start in range(0, len(order), batch_size):
+        rows = order[start : start + batch_size]
+        batch = collate([pairs[i] for i in rows], of.source_vocab, of.target_vocab)
+        forced = model(batch.source, batch.source_lens, batch.inputs, need_weights=True)
+        free = greedy(model, batch.source, batch.source_lens, max_len=60)
+        correct = forced.logits.argmax(dim=-1) == batch.targets  # (b, q)
+        lengths = zip(batch.target_lens.tolist(), batch.source_lens.tolist(), strict=True)
+        for row, (i, (q, k)) in enumerate(zip(rows, lengths, strict=True)):
+            weights = None if forced.weights is None else forced.weights[row, ..., :q, :k]
+            written = of.target_vocab.decode(free.tokens[row].tolist())
+            found[i] = correct[row, :q], weights, written
+    model.train(training)
+    return Reading(*map(list, zip(*(found[i] for i in range(len(pairs))), strict=True)))
+
+
+def by_length(reading: Reading, pairs: Sequence) -> dict[str, dict[str, float]]:
+    """Token accuracy, BLEU and exact match by length of the source."""
+    table = {}
+    for low, high in LENGTHS:
+        rows = [i for i, pair in enumerate(pairs) if low <= len(pair.source) <= high]
+        if not rows:
+            continue
+        written = [reading.written[i] for i in rows]
+        targets = [pairs[i].target for i in rows]
+        table[f"{low}-{high}"] = {
+            "pairs": len(rows),
+            "accuracy": torch.cat([reading.correct[i] for i in rows]).float().mean().item(),
+            "bleu": bleu(written, targets),
+            "exact": exact_match(written, targets),
+        }
+    return table
+
+
+def against_gold(weights: Sequence[Tensor], pairs: Sequence) -> dict:
+    """Hit rate, error rate, and hit rate by word class, of weights against gold links."""
+    classes = hit_rate(weights, pairs, by_class=True)
+    content = [classes[name] for name in CONTENT]
+    tokens = sum(rate.tokens for rate in content)
+    return {
+        "hit": hit_rate(weights, pairs),
+        "possible": hit_rate(weights, pairs, links="possible"),
+        "error": expected_error_rate(weights, pairs),
+        "content": sum(rate.rate * rate.tokens for rate in content) / tokens,
+        "classes": {name: rate.rate for name, rate in classes.items()},
+    }

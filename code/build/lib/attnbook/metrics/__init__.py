@@ -1,0 +1,38 @@
+"""Room 7, metrics: translations against references, weights against gold links, and intervals.
+
+Everything takes plain sequences and tensors, whatever made them. Beside a number stand its
+baselines (`diagonal_weights`, `uniform_weights`) and its interval over sentences (`bootstrap`).
+"""
+
+from .alignment import (
+    ClassRate,
+    alignment_error_rate,
+    argmax_links,
+    error_rate_interval,
+    expected_error_rate,
+    hit_rate,
+    hit_rate_interval,
+)
+from .intervals import Interval, bootstrap, bootstrap_sums
+from .translation import bleu, bleu_interval, bleu_signature, exact_match
+from .weights import diagonal_weights, uniform_weights, weight_entropy
+
+__all__ = [
+    "ClassRate",
+    "Interval",
+    "alignment_error_rate",
+    "argmax_links",
+    "bleu",
+    "bleu_interval",
+    "bleu_signature",
+    "bootstrap",
+    "bootstrap_sums",
+    "diagonal_weights",
+    "error_rate_interval",
+    "exact_match",
+    "expected_error_rate",
+    "hit_rate",
+    "hit_rate_interval",
+    "uniform_weights",
+    "weight_entropy",
+]

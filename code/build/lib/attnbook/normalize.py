@@ -1,0 +1,187 @@
+"""Room 2, normalisers: scores and a mask in, weights out.
+
+Every normaliser has the signature ``normalize(scores, mask=None) -> weights``: scores (..., q, k),
+a boolean mask with True = may attend, weights of the scores' shape and dtype. Each row of weights
+is non-negative and sums to one, or is all zero where the query may attend to nothing.
+
+A valid score of minus infinity means the same as a masked one: no weight. What stands at masked
+places, NaN and infinities included, reaches neither a weight nor a gradient.
+
+None of these functions branches on values, so all compile and vmap; none changes its arguments.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from ._checks import align_mask, check_count, check_floating, check_positive, shape
+
+
+def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
+    """Softmax over the keys a query may attend to.
+
+    Args:
+        scores: (..., q, k), floating point.
+        mask: boolean, True = may attend: (q, k), (b, q, k) or (b, h, q, k), or None.
+
+    Returns:
+        Weights, shape and dtype of `scores`.
+
+    Raises:
+        TypeError: scores are not floating point, the mask is not boolean.
+        ValueError: the mask's rank or sizes do not fit the scores.
+
+    Source: Vaswani et al. 2017, section 3.2.3 (masking with minus infinity); the empty row is ours.
+    """
+    filled, empty = _fill(scores, mask)
+    weights = filled.softmax(dim=-1)
+    if torch.is_grad_enabled():  # the gradient needs the softmax as it is
+        return _keep(weights, ~empty)
+    weights[..., :1].masked_fill_(empty, 0.0)
+    return weights
+
+
+def sparsemax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
+    """Project the scores onto the simplex: like softmax, but small weights become exactly zero.
+
+    Args, returns and errors as in `masked_softmax`.
+
+    Source: Martins and Astudillo 2016, algorithm 1.
+    """
+    filled, empty = _fill(scores, mask)
+    if filled.shape[-1] == 0:
+        return filled
+    z = _below_best(filled)
+    ordered = z.sort(dim=-1, descending=True).values
+    rank = _ranks(z)
+    support = 1 + rank * ordered > ordered.cumsum(dim=-1)  # true for a prefix of the order
+    size = support.sum(dim=-1, keepdim=True)
+    total = torch.where(support, ordered, 0.0).sum(dim=-1, keepdim=True)
+    threshold = (total - 1) / size
+    return (z - threshold).clamp(min=0.0).masked_fill(empty, 0.0).to(scores.dtype)
+
+
+def entmax15(scores: Tensor, mask: Tensor | None = None) -> Tensor:
+    """Entmax with alpha = 1.5: between softmax (alpha = 1) and sparsemax (alpha = 2).
+
+    Args, returns and errors as in `masked_softmax`.
+
+    Source: Peters, Niculae and Martins 2019, section 3 and algorithm 2 (exact, by sorting).
+    """
+    filled, empty = _fill(scores, mask)
+    if filled.shape[-1] == 0:
+        return filled
+    z = _below_best(filled) / 2
+    ordered = z.sort(dim=-1, descending=True).values
+    ordered = ordered.clamp(min=-2.0)  # never in the support, and minus infinity has no mean
+    rank = _ranks(z)
+    mean = ordered.cumsum(dim=-1) / rank
+    mean_square = ordered.square().cumsum(dim=-1) / rank
+    spread = rank * (mean_square - mean.square())
+    inside = (1 - spread) / rank
+    # sqrt has an infinite slope at 0: keep its argument away from 0 where it is clipped
+    root = torch.where(inside > 0, inside, 1.0).sqrt().where(inside > 0, 0.0)
+    candidates = mean - root
+    size = (candidates <= ordered).sum(dim=-1, keepdim=True).clamp(min=1)  # 0 if a score is NaN
+    threshold = candidates.gather(-1, size - 1)
+    return (z - threshold).clamp(min=0.0).square().masked_fill(empty, 0.0).to(scores.dtype)
+
+
+def top_k_softmax(scores: Tensor, mask: Tensor | None = None, *, k: int) -> Tensor:
+    """Softmax over the `k` best allowed keys of each query; the others get exactly zero.
+
+    Args as in `masked_softmax`, and:
+        k: how many keys to keep, at least 1. Fewer allowed keys are all kept. Ties are broken by
+            `torch.topk`, so that never more than `k` are kept.
+
+    Source: Gupta et al. 2021 (Memory-efficient Transformers via top-k attention), section 2.
+    """
+    k = check_count("k", k, least=1)
+    filled, _ = _fill(scores, mask)
+    k = min(k, scores.shape[-1])
+    chosen = filled.topk(k, dim=-1).indices  # (..., q, k)
+    kept = torch.zeros_like(filled, dtype=torch.bool).scatter(-1, chosen, True)
+    if mask is not None:
+        kept = kept & align_mask(mask, scores.shape)
+    return masked_softmax(scores.masked_fill(~kept, -torch.inf))
+
+
+def gumbel_softmax(
+    scores: Tensor,
+    mask: Tensor | None = None,
+    *,
+    temperature: float = 1.0,
+    hard: bool = False,
+    generator: torch.Generator | None = None,
+) -> Tensor:
+    """Draw one key per query as a soft, differentiable sample.
+
+    Args as in `masked_softmax`, and:
+        temperature: towards 0 the sample nears a one-hot pick, positive.
+        hard: return the one-hot pick itself and pass the soft sample's gradient straight through.
+        generator: source of the noise.
+
+    Source: Jang, Gu and Poole 2017, equations 1 and 2; straight-through in section 2.2.
+    """
+    check_positive("temperature", temperature)
+    check_floating("scores", scores)
+    uniform = torch.rand(scores.shape, generator=generator, device=scores.device)
+    tiny = torch.finfo(uniform.dtype).tiny
+    exponential = -uniform.clamp(min=tiny).log()
+    noise = -exponential.clamp(min=tiny).log()
+    # half scores join the noise in single precision: a low temperature would overflow them
+    soft = masked_softmax((scores + noise) / temperature, mask).to(scores.dtype)
+    if not hard or scores.shape[-1] == 0:
+        return soft
+    best = soft.argmax(dim=-1, keepdim=True)
+    picked = torch.zeros_like(soft).scatter(-1, best, 1.0)
+    picked = torch.where(soft.sum(dim=-1, keepdim=True) > 0, picked, 0.0)  # nothing allowed
+    return picked + (soft - soft.detach())
+
+
+def _fill(scores: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+    """Scores ready for a softmax, and which rows are empty, (..., q, 1).
+
+    Masked places become minus infinity, whose exponential is exactly zero in every dtype, where
+    a finite stand-in such as -1e6 leaks or overflows. A row with nothing left would be 0 / 0: its
+    first score becomes 0 here, so that its first key gets all, and the caller takes that away.
+    """
+    check_floating("scores", scores)
+    if scores.dim() < 2:
+        raise ValueError(f"scores must be (..., q, k), got shape {shape(scores)}")
+    if mask is None:
+        filled = scores.clone()
+    else:
+        allowed = align_mask(mask, scores.shape)
+        # zeros first: a masked NaN must not survive, in the gradient either
+        filled = _keep(scores, allowed).add_(torch.where(allowed, 0.0, -torch.inf))
+    if filled.shape[-1] == 0:
+        empty = filled.new_ones((*filled.shape[:-1], 1), dtype=torch.bool)
+        return filled, empty
+    empty = filled.detach().amax(dim=-1, keepdim=True) == -torch.inf
+    filled[..., :1].masked_fill_(empty, 0.0)  # in place: it is a copy
+    return filled, empty
+
+
+def _keep(tensor: Tensor, places: Tensor) -> Tensor:
+    """A new tensor: `tensor` at `places`, zeros elsewhere, whatever stood there, NaN included.
+
+    `places` is boolean and broadcasts over `tensor`. It is torch.where(places, tensor, 0) by the
+    kernel behind a ReLU's gradient, which takes a CPU about half the time, forward and backward.
+    """
+    return torch.ops.aten.threshold_backward(tensor, places.to(tensor.dtype), 0)
+
+
+def _below_best(filled: Tensor) -> Tensor:
+    """Scores less the best of their row, in single precision or better.
+
+    Sums over the keys follow, and half precision cannot even count to 2049.
+    """
+    wide = filled.to(torch.promote_types(filled.dtype, torch.float32))
+    return wide - wide.amax(dim=-1, keepdim=True).detach()
+
+
+def _ranks(z: Tensor) -> Tensor:
+    """1, 2, ..., k along the last axis, in the dtype of `z`."""
+    return torch.arange(1, z.shape[-1] + 1, device=z.device, dtype=z.dtype)

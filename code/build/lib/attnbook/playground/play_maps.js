@@ -1,0 +1,113 @@
+// Every head of one kind small, the chosen one large, on one scale: the browser, on live weights.
+import { takeMap } from "../widgets/browse_data.js";
+import { planFigure } from "../widgets/browse_layout.js";
+import { headName, sidesOf } from "../widgets/browse_words.js";
+import { drawMap } from "../widgets/draw.js";
+import { watchWidth } from "../widgets/follow.js";
+import { listenTo } from "../widgets/gestures.js";
+import { planLayout } from "../widgets/layout.js";
+import { applyTheme, watchTheme } from "../widgets/theme.js";
+import { Voice } from "../widgets/voice.js";
+import { PlayExplorer } from "./play_explorer.js";
+import { PlayGrid } from "./play_grid.js";
+import { sceneOf } from "./play_scene.js";
+
+const TALLEST = 460; // of the large map
+const ALT = "Attention weights of the sentence above.";
+const SKELETON = `
+  <div class="lb-figure">
+    <div class="lb-large">
+      <p class="lb-heading" aria-hidden="true"><b></b><span></span></p>
+      <div class="ah-map">
+        <canvas tabindex="0" role="application" aria-roledescription="heat map" aria-label="${ALT}"></canvas>
+        <div class="ah-row" hidden></div>
+        <div class="ah-ring" hidden></div>
+      </div>
+    </div>
+  </div>
+  <p class="ah-readout" aria-hidden="true"></p>
+  <div class="ah-hidden"><p aria-live="polite"></p><table></table></div>`;
+
+export class Maps {
+  constructor(root, store) {
+    this.node = document.createElement("div");
+    this.node.className = "pg-maps";
+    this.node.innerHTML = SKELETON;
+    Object.assign(this, { root, store, answer: null });
+    const find = (selector) => this.node.querySelector(selector);
+    [this.figure, this.heading, this.canvas] = [".lb-figure", ".lb-heading", "canvas"].map(find);
+    this.voice = new Voice(this.node);
+    this.explorer = new PlayExplorer(this.node, store, (text) => this.voice.say(text));
+    this.grid = new PlayGrid((layer, head) => store.set({ layer, head }),
+      (layer, head) => store.toggle(store.get("kind"), layer, head));
+    this.figure.prepend(this.grid.node);
+    listenTo(this.canvas, this.explorer);
+    watchTheme(() => { this.palette = applyTheme(this.root); this.draw(); });
+    watchWidth(this.node, () => this.place());
+    store.watch((names) => this.follow(names));
+  }
+
+  /** Draws an answer of the worker. */
+  show(answer) {
+    const old = this.scene;
+    this.answer = answer;
+    this.take();
+    const sameSize = old && old.kind === this.scene.kind && old.keys === this.scene.keys && old.queries === this.scene.queries;
+    if (!sameSize) this.explorer.forget();
+    this.place();
+  }
+
+  follow(names) {
+    if (!this.answer || !names.some((name) => ["kind", "layer", "head", "cell", "out"].includes(name))) return;
+    if (names.includes("kind")) this.explorer.forget();
+    this.take();
+    if (names.includes("kind")) this.place();
+    else this.draw();
+    if (names.includes("cell")) this.explorer.cellChanged(this.picture, this.layout);
+    else this.speak(true);
+  }
+
+  take() {
+    this.scene = sceneOf(this.answer, this.store);
+    this.picture = takeMap(this.scene, this.scene.layer, this.scene.head, true);
+  }
+
+  /** The table of the large map, and, where the reader changed something, which head it is. */
+  speak(changed) {
+    const { kind, layer, head } = this.picture;
+    const name = `${kind}, ${headName(layer, head)}`;
+    this.voice.later(this.picture, `${ALT} ${name}.`, changed ? `${name}.` : "");
+  }
+
+  place() {
+    if (!this.scene) return;
+    this.palette ??= applyTheme(this.root);
+    const { scene, figure } = this;
+    const ratio = window.devicePixelRatio || 1;
+    this.root.classList.toggle("ah-narrow", this.root.clientWidth < 480);
+    const plan = planFigure({
+      width: figure.clientWidth || 640, layers: scene.layers, heads: scene.heads, numbers: false,
+    });
+    figure.classList.toggle("lb-beside", plan.beside);
+    figure.style.gap = `${plan.space}px`;
+    this.grid.place(scene, plan, ratio);
+    this.layout = planLayout(this.canvas.getContext("2d"), {
+      width: plan.largeWidth, height: TALLEST, queryLabels: scene.queryLabels, keyLabels: scene.keyLabels,
+      ratio, least: 6,
+    });
+    this.draw();
+    this.speak(false);
+  }
+
+  draw() {
+    if (!this.layout) return;
+    const { picture, scene, store, heading } = this;
+    this.grid.draw(scene, "", this.palette);
+    this.grid.drawSwitches((layer, head) => store.isOut(scene.kind, layer, head));
+    drawMap(this.canvas, this.layout, picture, this.palette);
+    heading.firstChild.textContent = headName(picture.layer, picture.head);
+    const out = store.isOut(scene.kind, picture.layer, picture.head);
+    heading.lastChild.textContent = sidesOf(scene.kind) + (out ? " · out: nobody hears it" : "");
+    this.explorer.show(picture, this.layout);
+  }
+}

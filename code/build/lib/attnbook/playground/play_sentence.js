@@ -1,0 +1,64 @@
+// The sentence: a field to type in, examples, and what the model does not know of it.
+import { button, element, select } from "../widgets/inputs.js";
+import { englishText, nearest, tokenize } from "./play_text.js";
+
+const MARKS = [".", "?", "!"];
+
+/** The tokens of a typed sentence, with a last mark, and the unknown ones among them. */
+export function readSentence(text, known, longest) {
+  const words = tokenize(text);
+  const added = words.length > 0 && !MARKS.includes(words.at(-1)) ? "." : "";
+  if (added && known.has(added)) words.push(added);
+  return {
+    words, added, unknown: [...new Set(words.filter((word) => !known.has(word)))],
+    long: words.length > longest,
+  };
+}
+
+export class Sentence {
+  /** `change(text)` is called while the reader types, `wake()` when the model is first wanted. */
+  constructor({ examples, change, wake, about }) {
+    this.change = change;
+    this.input = element("input", {
+      type: "text", class: "pg-input", autocomplete: "off", autocapitalize: "off", spellcheck: "false",
+      maxlength: "400", lang: "en", enterkeyhint: "go", "aria-describedby": "pg-notes",
+    });
+    this.go = element("button", { type: "submit", class: "ah-button pg-go" }, "Translate");
+    this.examples = select("Example", examples.map(englishText), (n) => this.set(englishText(examples[n])));
+    this.examples.label.classList.add("pg-examples");
+    this.notes = element("div", { class: "pg-notes", id: "pg-notes" });
+    this.node = element("form", { class: "pg-form" },
+      element("label", { class: "pg-field" }, element("span", {}, "English sentence"), this.input), this.go,
+      this.examples.label, element("p", { class: "pg-about" }, about));
+    this.node.addEventListener("submit", (event) => { event.preventDefault(); wake(); });
+    this.input.addEventListener("focus", wake, { once: true });
+    this.input.addEventListener("input", () => change(this.input.value));
+    this.input.value = examples.length ? englishText(examples[0]) : "";
+  }
+
+  get text() {
+    return this.input.value;
+  }
+
+  set(text) {
+    this.input.value = text;
+    this.change(text);
+  }
+
+  /** Says what is unknown, with the nearest known words, each a button that takes its place. */
+  note({ unknown, added, long }, vocabulary, longest) {
+    const lines = unknown.slice(0, 5).map((word) => element("p", {},
+      `The model has never seen “${word}”: it reads ⟨unknown⟩. Nearest known words: `,
+      ...nearest(word, vocabulary).map((known) => button(known, () => this.replace(word, known),
+        { class: "ah-button pg-near", "aria-label": `Replace ${word} by ${known}` }))));
+    if (unknown.length > 5) lines.push(element("p", {}, `And ${unknown.length - 5} more unknown words.`));
+    if (added) lines.push(element("p", {}, "A full stop was added: every sentence that it learnt from ends in a mark."));
+    if (long) lines.push(element("p", {}, `It has learnt from sentences of at most ${longest} tokens; this one is longer.`));
+    this.notes.replaceChildren(...lines);
+  }
+
+  replace(word, known) {
+    this.set(englishText(tokenize(this.text).map((token) => (token === word ? known : token))));
+    this.input.focus();
+  }
+}

@@ -1,0 +1,106 @@
+"""How every figure of the book looks: colours, fonts, sizes, and its PNG."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import matplotlib as mpl
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+
+#: Colours of growing weight, one hue from light to dark; the widget's style sheet has the same.
+RAMP = ("#dcebfb", "#a9cdf6", "#6fa6ea", "#4480d0", "#2a5fac", "#194383", "#0d2a5c")
+#: The same for differences of weights, from nearly none to much: less, and more.
+LESS = ("#fbe5c8", "#f5c184", "#e19a45", "#bd7222", "#8f4f10", "#5e3106")
+MORE = ("#e6def5", "#c4b0e6", "#9e80d1", "#7a55b5", "#5a3594", "#3c1c6e")
+GOLD = "#ffc61a"
+INK, MUTED, GRID, HATCH, HATCH_GROUND = "#1f2933", "#55606e", "#d5dbe3", "#9aa4b1", "#f3f4f6"
+CELL = 0.36  # inches
+WIDTH = 6.4  # inches, the width of the text
+DPI = 100
+
+STYLE = {
+    "figure.dpi": DPI,
+    "savefig.dpi": DPI,
+    "figure.figsize": (WIDTH, 3.2),
+    "figure.constrained_layout.use": True,
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "axes.titlesize": 10,
+    "axes.labelsize": 9,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": MUTED,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.prop_cycle": mpl.cycler(
+        color=["#2a5fac", "#b4410e", "#1b7f6b", "#8a5aa8", "#7a6a00", "#55606e"],
+        linestyle=["-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1))],
+    ),
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.labelsize": 8.5,
+    "ytick.labelsize": 8.5,
+    "legend.fontsize": 8.5,
+    "legend.frameon": False,
+    "hatch.color": HATCH,
+    "hatch.linewidth": 0.7,
+    "svg.hashsalt": "attnbook",
+}
+
+
+def style() -> None:
+    """Give every figure of the book the same fonts, sizes and line styles.
+
+    Lines differ by dash as well as by colour, and figures stay within the width of the text. In
+    a notebook, figures are shown as small, sharp PNGs of a fixed size.
+    """
+    mpl.rcParams.update(STYLE)
+    show_in_notebook()
+
+
+def show_in_notebook() -> None:
+    """In IPython, show every figure by `figure_png`; elsewhere do nothing."""
+    if "IPython" not in sys.modules or (shell := sys.modules["IPython"].get_ipython()) is None:
+        return
+    import matplotlib.pyplot  # noqa: F401  (first, for it registers a format of its own)
+
+    def show(figure):
+        png, width, height = figure_png(figure)
+        return png, {"width": width, "height": height}
+
+    shell.display_formatter.formatters["image/png"].for_type(Figure, show)
+
+
+def figure_png(figure: Figure, *, even: bool = False) -> tuple[bytes, int, int]:
+    """A figure as PNG bytes with its width and height in CSS pixels; the same bytes each time.
+
+    Drawn at one and a half times its size, for sharp screens, and stored with at most 96 colours;
+    where a scale goes both ways from zero, or where `even` asks for it, those that cover the
+    picture's colours evenly: else colours that are rare in it are merged.
+    """
+    from PIL import Image
+
+    width, height = (round(96 * inches) for inches in figure.get_size_inches())
+    drawn, stored = io.BytesIO(), io.BytesIO()
+    figure.savefig(drawn, format="png", dpi=1.5 * 96, bbox_inches=None)
+    image = Image.open(drawn).convert("RGB")
+    both_ways = any((map_.norm.vmin or 0) < 0 for axes in figure.axes for map_ in axes.images)
+    method = Image.Quantize.MAXCOVERAGE if both_ways or even else None
+    image = image.quantize(96, method, kmeans=int(even), dither=Image.Dither.NONE)
+    image.save(stored, format="PNG", optimize=True)
+    return stored.getvalue(), width, height
+
+
+def colormap() -> LinearSegmentedColormap:
+    """The one scale of weights: light to dark blue, even in lightness, blank below."""
+    return LinearSegmentedColormap.from_list("attnbook", RAMP).with_extremes(under="white")
+
+
+def difference_colormap() -> LinearSegmentedColormap:
+    """The one scale of differences: brown to violet, both even in lightness, blank at zero."""
+    low = [(0.5 * n / (len(LESS) - 1), colour) for n, colour in enumerate(reversed(LESS))]
+    high = [(0.5 + 0.5 * n / (len(MORE) - 1), colour) for n, colour in enumerate(MORE)]
+    colours = LinearSegmentedColormap.from_list("attnbook-difference", [*low, *high], N=512)
+    return colours.with_extremes(bad="white")

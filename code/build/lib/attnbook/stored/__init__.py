@@ -1,0 +1,125 @@
+"""What `make train` has stored: tables and weights, each with the hash of what made it.
+
+A notebook trains one seed; what it says of many, or of a longer run, comes from here. The tests
+fail on a table whose code or corpus has changed since, and evaluate its rows again.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+FOLDER = Path(__file__).resolve().parent
+PACKAGE = FOLDER.parent
+LARGEST = 3_000_000  # bytes of a file of weights
+
+
+def load_table(name: str) -> list[dict]:
+    """Rows of the stored table `name`, one dictionary each.
+
+    Raises:
+        ValueError: no such table is stored.
+    """
+    return load_record(name)["rows"]
+
+
+def load_record(name: str) -> dict:
+    """The whole record of the stored table `name`.
+
+    Returns:
+        `rows`, and what made them: `command`, `code` (hash of `sources`), `torch`, and where there
+        are any `corpus` (hash of the data) and `weights` (SHA-256 of each file, by name).
+    """
+    path = FOLDER / f"{name}.json"
+    if not path.is_file():
+        stored = sorted(p.stem for p in FOLDER.glob("*.json"))
+        raise ValueError(f"name must be one of {stored}, got {name!r}; `make train` stores tables")
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def save_weights(name: str, tensors: Mapping[str, Tensor], *, note: Mapping[str, str]) -> str:
+    """Store the tensors of a trained model in half precision, as ``name.safetensors``.
+
+    Args:
+        tensors: a state dictionary; floating-point tensors are stored as float16.
+        note: metadata that goes into the file's head: command, corpus, licence.
+
+    Returns:
+        The SHA-256 of the file.
+
+    Raises:
+        ValueError: a tensor is not finite in half precision, or the file would be too large.
+    """
+    from safetensors.torch import save
+
+    half = {}
+    for key, tensor in tensors.items():
+        kept = tensor.detach().cpu()
+        kept = kept.half() if kept.is_floating_point() else kept
+        if kept.is_floating_point() and not kept.isfinite().all():
+            raise ValueError(f"tensors[{key!r}] must be finite in half precision, and is not")
+        half[key] = kept.contiguous()
+    data = save(half, metadata=dict(note))
+    if len(data) > LARGEST:
+        raise ValueError(f"tensors must fit in {LARGEST:,} bytes, {name} takes {len(data):,}")
+    (FOLDER / f"{name}.safetensors").write_bytes(data)
+    return hashlib.sha256(data).hexdigest()
+
+
+def load_weights(name: str) -> dict[str, Tensor]:
+    """The stored tensors of `name` as float32, ready for `load_state_dict`.
+
+    Raises:
+        ValueError: no such weights are stored.
+    """
+    from safetensors.torch import load
+
+    path = FOLDER / f"{name}.safetensors"
+    if not path.is_file():
+        stored = sorted(p.stem for p in FOLDER.glob("*.safetensors"))
+        raise ValueError(f"name must be one of {stored}, got {name!r}; `make train` stores weights")
+    tensors = load(path.read_bytes())
+    return {key: t.float() if t.dtype == torch.float16 else t for key, t in tensors.items()}
+
+
+def fingerprint(sources: Iterable[str]) -> str:
+    """Hash of what package files do: blind to comments, docstrings and layout.
+
+    Args:
+        sources: paths inside the package: a file, ``"scores.py"``, or a folder, ``"recurrent"``,
+            for every Python file in it.
+    """
+    digest = hashlib.sha256()
+    for source in sorted(_files(sources)):
+        tree = ast.parse((PACKAGE / source).read_text(encoding="utf-8"))
+        digest.update(f"{source}\n{_skeleton(tree)}\n".encode())
+    return digest.hexdigest()
+
+
+def _files(sources: Iterable[str]) -> Iterable[str]:
+    """Every Python file that `sources` names, as a path inside the package."""
+    for source in sources:
+        path = PACKAGE / source
+        inside = sorted(path.rglob("*.py")) if path.is_dir() else [path]
+        yield from (file.relative_to(PACKAGE).as_posix() for file in inside)
+
+
+def _skeleton(node) -> str:
+    """The syntax tree as text that no Python version writes differently, without docstrings."""
+    if isinstance(node, list):
+        return "[" + ",".join(map(_skeleton, node)) + "]"
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    fields = {name: value for name, value in ast.iter_fields(node) if value not in (None, [])}
+    body = fields.get("body")
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    if isinstance(node, documented) and ast.get_docstring(node) is not None:
+        fields["body"] = body[1:]
+    inside = ",".join(f"{name}={_skeleton(value)}" for name, value in sorted(fields.items()))
+    return f"{type(node).__name__}({inside})"

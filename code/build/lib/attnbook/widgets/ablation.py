@@ -1,0 +1,205 @@
+"""Heads and what they are for: take one out, and see what the output loses."""
+
+from __future__ import annotations
+
+import base64
+
+import anywidget
+import numpy as np
+import traitlets as t
+
+from . import arguments, bundle, shown
+
+
+class HeadAblation(anywidget.AnyWidget):
+    """All heads of a layer on one scale; the reader takes heads out and reads the output.
+
+    The output must be a sum over heads, as it is where only linear maps follow attention. The
+    browser adds up what the heads in use contribute: that is the ablation itself, up to rounding.
+    To keep pages light, contributions are held in 16 bits, weights in 255 steps.
+
+    Args:
+        weights: each head's weights, (b, h, q, k), from 0 to 1.
+        added: what each head adds to the logits, (b, h, q, r, m): r answers, of m classes each.
+        answers: the right classes, integers (b, q, r).
+        base: logits that stand without any head, (r, m); by default 0.
+        relations: r strings, what the answers are called.
+        classes: m short strings; by default the positions.
+        query_labels, key_labels: q and k strings, or such a list for each sequence.
+        inputs: lines to show above the output, {name: q strings, or a list for each sequence}.
+        head_labels: h strings.
+        ablated: the heads that are out at the start.
+        batch: the sequence to show.
+        query: the query to mark at the start.
+        title: one line above the heads.
+        alt: one sentence for readers who do not see the maps.
+        vmax: the weight of the darkest colour.
+
+    Raises:
+        ValueError: an argument does not fit; the message names it, what came and what is needed.
+
+    Source: Vaswani et al. 2017, section 3.2.2; taking heads out: Michel et al. 2019, section 2.
+    """
+
+    # One stable name in saved state, wherever in the package the class lives.
+    __module__ = "attnbook.widgets"
+
+    _esm = bundle.sources("attnbook.widgets.HeadAblation")["esm"]
+    _css = bundle.sources("attnbook.widgets.HeadAblation")["css"]
+
+    _shape = t.List(t.Int()).tag(sync=True)  # b, h, q, k, r, m
+    _weights = t.Bytes().tag(sync=True)  # one byte each, in 255 steps, (b, h, q, k)
+    _added = t.Bytes().tag(sync=True)  # int16, little-endian, in `_step`, (b, h, q, r, m)
+    _step = t.Float().tag(sync=True)
+    _base = t.Bytes().tag(sync=True)  # float32, little-endian, (r, m)
+    _answers = t.Bytes().tag(sync=True)  # one byte each, (b, q, r)
+    relations = t.List(t.Unicode()).tag(sync=True)
+    classes = t.List(t.Unicode()).tag(sync=True)
+    query_labels = t.List().tag(sync=True)
+    key_labels = t.List().tag(sync=True)
+    inputs = t.List().tag(sync=True)  # [name, lists of labels] of each line
+    head_labels = t.List(t.Unicode()).tag(sync=True)
+    ablated = t.List(t.Int()).tag(sync=True)
+    batch = t.Int().tag(sync=True)
+    query = t.Int(None, allow_none=True).tag(sync=True)
+    title = t.Unicode().tag(sync=True)
+    alt = t.Unicode().tag(sync=True)
+    vmax = t.Float(1.0).tag(sync=True)
+
+    def __init__(
+        self,
+        weights,
+        added,
+        answers,
+        *,
+        base=None,
+        relations=None,
+        classes=None,
+        query_labels=None,
+        key_labels=None,
+        inputs=None,
+        head_labels=None,
+        ablated=(),
+        batch=0,
+        query=None,
+        title="",
+        alt="",
+        vmax=1.0,
+    ):
+        weights = arguments.as_finite("weights", weights, 4)
+        added = arguments.as_finite("added", added, 5)
+        b, h, q, k = weights.shape
+        if added.shape[:3] != (b, h, q):
+            raise ValueError(
+                f"added must be {(b, h, q)} and (r, m) to fit the weights, got {added.shape}"
+            )
+        for value in (weights.min(), weights.max()):
+            if not -1e-6 <= value <= 1 + 1e-6:
+                raise ValueError(f"weights must be from 0 to 1, got {value}")
+        r, m = added.shape[3:]
+        step = float(np.abs(added).max()) / 32767 or 1.0
+        super().__init__(
+            _shape=[b, h, q, k, r, m],
+            _weights=shown.in_steps(weights).tobytes(),
+            _added=np.rint(added.astype("f8") / step).astype("<i2").tobytes(),
+            _step=step,
+            _base=shown.packed(_as_base(base, (r, m))),
+            _answers=_as_answers(answers, (b, q, r), m).tobytes(),
+            relations=arguments.as_labels("relations", relations, 1, r)[0],
+            classes=arguments.as_labels("classes", classes, 1, m)[0],
+            query_labels=arguments.as_labels("query_labels", query_labels, b, q),
+            key_labels=arguments.as_labels("key_labels", key_labels, b, k),
+            inputs=[
+                [str(name), arguments.as_labels(f"inputs[{name!r}]", labels, b, q)]
+                for name, labels in (inputs or {}).items()
+            ],
+            head_labels=arguments.as_labels("head_labels", head_labels, 1, h)[0]
+            if head_labels is not None
+            else [f"head {n}" for n in range(h)],
+            ablated=list(ablated),
+            batch=batch,
+            query=query,
+            title=title,
+            alt=alt or f"Attention weights of {h} heads, {q} queries by {k} keys each.",
+            vmax=vmax,
+        )
+
+    @t.validate("ablated")
+    def _check_ablated(self, proposal):
+        heads = {
+            arguments.as_position("ablated", n, self._shape[1], "heads") for n in proposal["value"]
+        }
+        return sorted(heads)
+
+    @t.validate("batch")
+    def _check_batch(self, proposal):
+        return arguments.as_batch(proposal["value"], self._shape[0])
+
+    @t.validate("query")
+    def _check_query(self, proposal):
+        if proposal["value"] is None:
+            return None
+        return arguments.as_position("query", proposal["value"], self._shape[2], "queries")
+
+    @t.validate("vmax")
+    def _check_vmax(self, proposal):
+        return arguments.as_positive("vmax", proposal["value"])
+
+    def added(self) -> np.ndarray:
+        """What each head adds to the logits, as held: (b, h, q, r, m)."""
+        b, h, q, _, r, m = self._shape
+        return np.frombuffer(self._added, "<i2").reshape(b, h, q, r, m) * self._step
+
+    def logits(self) -> np.ndarray:
+        """The logits of all sequences without the heads that are out: (b, q, r, m)."""
+        b, h, q, _, r, m = self._shape
+        base = np.frombuffer(self._base, "<f4").reshape(r, m).astype("f8")
+        logits, added = np.broadcast_to(base, (b, q, r, m)), self.added()
+        for head in range(h):  # in the browser's order, so that both round alike
+            logits = logits if head in self.ablated else logits + added[:, head]
+        return logits
+
+    def right(self) -> np.ndarray:
+        """Which answers are right now, in all sequences: boolean (b, q, r)."""
+        b, _, q, _, r, _ = self._shape
+        answers = np.frombuffer(self._answers, "u1").reshape(b, q, r)
+        return self.logits().argmax(axis=-1) == answers
+
+    def weights(self) -> np.ndarray:
+        """The weights of the sequence shown, as held, of heads in and out: (h, q, k)."""
+        return np.frombuffer(self._weights, "u1").reshape(self._shape[:4])[self.batch] / 255
+
+    def png(self) -> tuple[bytes, int, int]:
+        """The same picture without a browser: PNG bytes, and width and height in CSS pixels."""
+        from .ablation_picture import ablation_png
+
+        return ablation_png(self)
+
+    def __repr__(self) -> str:
+        b, h, q, k, r, _ = self._shape
+        return f"HeadAblation({h} heads, {b} sequences of {q} x {k}, {r} answers a query)"
+
+    def _repr_mimebundle_(self, **kwargs):
+        bundle_ = super()._repr_mimebundle_(**kwargs)
+        data, metadata = bundle_ if isinstance(bundle_, tuple) else (bundle_, {})
+        picture, width, height = self.png()
+        data = {**data, "image/png": base64.b64encode(picture).decode("ascii")}
+        return data, {**metadata, "image/png": {"width": width, "height": height}}
+
+
+def _as_base(base, shape: tuple[int, int]) -> np.ndarray:
+    if base is None:
+        return np.zeros(shape)
+    base = arguments.as_finite("base", base, 2)
+    if base.shape != shape:
+        raise ValueError(f"base must be {shape} to fit what the heads add, got {base.shape}")
+    return base
+
+
+def _as_answers(answers, shape: tuple[int, ...], m: int) -> np.ndarray:
+    array = arguments.as_array("answers", answers, (3,))
+    if array.shape != shape:
+        raise ValueError(f"answers must be {shape} to fit what the heads add, got {array.shape}")
+    if array.dtype.kind not in "iu" or (array < 0).any() or (array >= m).any() or m > 256:
+        raise ValueError(f"answers must be integers from 0 to {m - 1}, of at most 256 classes")
+    return array.astype("u1")

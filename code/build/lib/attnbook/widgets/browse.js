@@ -1,0 +1,166 @@
+// The layer × head browser: every head small on one scale, the chosen one large, its cells read out.
+import { readMaps, takeMap, takeScene } from "./browse_data.js";
+import { CellExplorer } from "./browse_explorer.js";
+import { LayerGrid } from "./browse_grid.js";
+import { HEADING, planFigure } from "./browse_layout.js";
+import { BrowseLegend, makeBrowseControls } from "./browse_parts.js";
+import { describeHead, headName, numberText, sidesOf } from "./browse_words.js";
+import { drawMap } from "./draw.js";
+import { follow, watchWidth } from "./follow.js";
+import { listenTo } from "./gestures.js";
+import { planLayout } from "./layout.js";
+import { applyTheme, watchTheme } from "./theme.js";
+import { Voice } from "./voice.js";
+
+const FIXED = ["_examples", "_weights", "_sizes", "_scores", "kinds", "score_label", "title", "alt", "vmax"];
+const TALLEST = 440; // of the large map, where the page sets no height
+const SKELETON = `
+  <p class="ah-title"></p>
+  <div class="lb-figure">
+    <div class="lb-large">
+      <p class="lb-heading" aria-hidden="true"><b></b><span></span></p>
+      <div class="ah-map">
+        <canvas tabindex="0" role="application" aria-roledescription="heat map"></canvas>
+        <div class="ah-row" hidden></div>
+        <div class="ah-ring" hidden></div>
+      </div>
+    </div>
+  </div>
+  <p class="ah-readout" aria-hidden="true"></p>
+  <div class="ah-hidden"><p aria-live="polite"></p><table></table></div>`;
+
+class BrowseView {
+  constructor(model, el) {
+    this.model = model;
+    this.root = document.createElement("div");
+    this.root.className = "attn-heatmap attn-browse";
+    this.root.innerHTML = SKELETON;
+    el.append(this.root);
+    const find = (selector) => this.root.querySelector(selector);
+    [this.title, this.figure, this.heading] = [".ah-title", ".lb-figure", ".lb-heading"].map(find);
+    this.canvas = find(".ah-map canvas");
+    this.voice = new Voice(this.root);
+    this.explorer = new CellExplorer(this.root, model, (text) => this.voice.say(text));
+    listenTo(this.canvas, this.explorer);
+    this.palette = applyTheme(this.root);
+    this.readContent();
+    const stops = [
+      follow(model, ["kind", "example"], () => this.readChoice()),
+      follow(model, ["layer", "head"], () => this.readPlace()),
+      follow(model, ["cell"], () => this.readCell()),
+      follow(model, FIXED, () => this.readContent()),
+      watchTheme(() => { this.palette = applyTheme(this.root); this.draw(); }),
+      watchWidth(this.root, () => this.place()),
+      () => this.voice.stop(),
+    ];
+    this.stop = () => stops.forEach((stop) => stop());
+  }
+
+  /** Takes in what a chapter fixes, and builds the parts that hang on it. */
+  readContent() {
+    const { model } = this;
+    this.maps = readMaps(model);
+    this.title.textContent = model.get("title");
+    this.title.hidden = !model.get("title");
+    this.canvas.setAttribute("aria-label", model.get("alt"));
+    [this.controls, this.grid, this.legend].forEach((part) => part?.node.remove());
+    this.controls = makeBrowseControls(model, () => {
+      this.explorer.forget();
+      this.draw();
+    });
+    this.grid = new LayerGrid((layer, head) => {
+      model.set({ layer, head });
+      model.save_changes();
+    });
+    this.legend = new BrowseLegend(model);
+    this.title.after(this.controls.node);
+    this.figure.prepend(this.grid.node);
+    this.figure.after(this.legend.node);
+    this.explorer.forget();
+    this.take();
+    this.place();
+    this.speak(false);
+  }
+
+  /** Another kind or example: other tokens, other maps. */
+  readChoice() {
+    this.explorer.forget();
+    this.take();
+    this.place();
+    this.speak(true);
+  }
+
+  /** Another head: the large map alone. */
+  readPlace() {
+    this.take();
+    this.grid.mark(this.scene);
+    this.drawLarge();
+    this.speak(true);
+  }
+
+  readCell() {
+    this.take();
+    this.explorer.cellChanged(this.picture, this.layout);
+  }
+
+  take() {
+    this.scene = takeScene(this.model, this.maps);
+    this.picture = takeMap(this.scene, this.scene.layer, this.scene.head, true);
+    this.controls.refresh();
+    this.legend.show(this.scene);
+  }
+
+  /** The table of the large map, and, where something changed, what that is. */
+  speak(changed) {
+    const head = describeHead(this.picture, this.model.get("score_label"));
+    const line = this.explorer.resting ? `${head}.` : this.explorer.describe();
+    this.voice.later(this.picture, `${this.model.get("alt")} ${head}.`, changed ? line : "");
+  }
+
+  /** Shares out the room. In the static page the box's height is fixed: the figure takes the rest. */
+  place() {
+    const { root, figure, scene, model } = this;
+    const ratio = window.devicePixelRatio || 1;
+    root.classList.toggle("ah-narrow", root.clientWidth < 480);
+    const every = Object.values(model.get("_sizes")); // so that no map moves when the kind changes
+    const plan = planFigure({
+      width: figure.clientWidth || 640, layers: scene.layers, numbers: Boolean(scene.numbers),
+      heads: Math.max(...every.map(([, heads]) => heads)),
+    });
+    figure.classList.toggle("lb-beside", plan.beside);
+    figure.style.gap = `${plan.space}px`;
+    this.grid.place(scene, plan, ratio);
+    const tallness = (node) => node.getBoundingClientRect().height;
+    const box = parseFloat(getComputedStyle(root).getPropertyValue("--attn-height"));
+    const rest = box ? Math.floor(box - (tallness(root) - tallness(figure))) : 0;
+    figure.style.height = rest ? `${rest}px` : "";
+    const left = plan.beside ? rest : rest - plan.gridHeight - plan.space;
+    const { queryLabels, keyLabels } = scene;
+    this.layout = planLayout(this.canvas.getContext("2d"), {
+      width: plan.largeWidth, height: (rest ? left : TALLEST) - HEADING, queryLabels, keyLabels, ratio,
+    });
+    this.draw();
+  }
+
+  draw() {
+    this.grid.draw(this.scene, this.model.get("score_label"), this.palette);
+    this.drawLarge();
+  }
+
+  drawLarge() {
+    const { picture, heading } = this;
+    drawMap(this.canvas, this.layout, picture, this.palette);
+    heading.firstChild.textContent = headName(picture.layer, picture.head);
+    heading.lastChild.textContent = [
+      sidesOf(picture.kind), numberText(picture.number, this.model.get("score_label")),
+    ].filter(Boolean).join(" · ");
+    this.explorer.show(picture, this.layout);
+  }
+}
+
+function render({ model, el }) {
+  const view = new BrowseView(model, el);
+  return () => view.stop();
+}
+
+export default { render };

@@ -1,0 +1,50 @@
+// How the small maps and the large one share the room. Lengths are CSS pixels;
+// book/_ext/attn_heights.py reckons with the same.
+const BESIDE = 560; // from this width on, the large map stands beside the small ones
+const SPACE = 20; // between them
+const GUTTER = 48; // for the names of the layers
+const HEADER = 18; // for the numbers of the heads
+const NUMBER = 15; // a line with a number under each map
+const SCROLLBAR = 15;
+const FRAME = 6; // around a small map, both sides
+const LEAST = 12; // a small map's side
+const MOST = 66;
+const GAP = { x: 2, y: 3 };
+export const HEADING = 26; // the line over the large map
+
+/** Sides and places for `layers` by `heads` small maps and the large one, in `width` pixels. */
+export function planFigure({ width, layers, heads, numbers }) {
+  const beside = width >= BESIDE;
+  const room = beside ? Math.floor(0.46 * width) : width;
+  const share = Math.floor((room - GUTTER) / heads) - GAP.x - FRAME;
+  const side = Math.min(MOST, Math.max(LEAST, share));
+  const gridWidth = GUTTER + heads * (side + FRAME + GAP.x);
+  const shown = Math.min(gridWidth, room); // wider grids scroll
+  const gridHeight = HEADER + layers * (side + FRAME + (numbers ? NUMBER : 0) + GAP.y)
+    + (shown < gridWidth ? SCROLLBAR : 0);
+  return {
+    beside, side, gutter: GUTTER, frame: FRAME, gap: GAP, space: SPACE, gridWidth: shown, gridHeight,
+    largeWidth: beside ? width - shown - SPACE : width,
+  };
+}
+
+/** The layout of a small map: square cells that fit a square, of whole device pixels if large. */
+export function planSmall(side, { queries, keys }, ratio) {
+  const exact = (side - 1 / ratio) / Math.max(queries, keys, 1);
+  const cell = exact < 7 ? exact : Math.floor(exact * ratio) / ratio; // 7: from there on, lines between cells
+  return {
+    left: 0, top: 0, cellWidth: cell, cellHeight: cell, ratio,
+    width: cell * keys + 1 / ratio, height: cell * queries + 1 / ratio,
+  };
+}
+
+/** The [layer, head] that a key leads to, or null. */
+export function placeAfter(key, layer, head, layers, heads) {
+  const to = {
+    ArrowRight: [layer, head + 1], ArrowLeft: [layer, head - 1], ArrowDown: [layer + 1, head],
+    ArrowUp: [layer - 1, head], Home: [layer, 0], End: [layer, heads - 1],
+    PageUp: [0, head], PageDown: [layers - 1, head],
+  }[key];
+  const limit = (n, end) => Math.min(Math.max(n, 0), end - 1);
+  return to ? [limit(to[0], layers), limit(to[1], heads)] : null;
+}

@@ -1,0 +1,151 @@
+"""Print the whole book to one PDF, from the built site and through a headless browser.
+
+    python code/tools/printed.py [--site _build/html] [--out _build/book.pdf]
+
+All pages of the table of contents but the reference stand one after the other in one page, with
+their numbers of chapters, equations and figures; each widget is its picture. No TeX is needed.
+"""
+
+import argparse
+import sys
+import tempfile
+import time
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from bs4 import BeautifulSoup
+from pages import ASSETS, PARSER, ROOT, Page, browser_for, contents
+
+LEFT_OUT = ("book/api/", "book/playground")  # a reference is looked up, a playground played with
+FOOTER = (
+    '<div style="width:100%;text-align:center;font:8pt sans-serif;color:#555">'
+    '<span class="pageNumber"></span></div>'
+)
+# Formulas wider than the column are set smaller, so that none is cut.
+FIT = """() => {
+  for (const box of document.querySelectorAll("div.math")) {
+    const inner = box.querySelector(".katex-display");
+    const wide = inner && inner.scrollWidth / inner.clientWidth;
+    if (wide > 1) inner.style.fontSize = `${Math.floor(96 / wide)}%`;
+  }
+}"""
+READY = """async () => {
+  await document.fonts.ready;
+  await Promise.all([...document.images].map((image) => image.decode().catch(() => null)));
+}"""
+
+
+def slug(name: str) -> str:
+    return name.rsplit("/", 1)[-1]
+
+
+def printable(page: Page, printed: set[str]) -> None:
+    """Make an article fit for paper: pictures for widgets, addresses that hold in one page."""
+    soup, article, own = page.soup, page.article, slug(page.name)
+    for box in article.select(".attn-widget"):
+        picture = box.img.extract()
+        box.replace_with(picture)
+    for button in article.select("script, button, .cell_input .toggle-hidden"):
+        button.decompose()
+    for details in article.select("details"):
+        details["open"] = ""
+    for image in article.select("img"):
+        image["src"] = page.file(image["src"]).as_uri()
+        image["loading"] = "eager"
+    for node in article.select("[id]"):
+        node["id"] = f"{own}--{node['id']}"
+    for link in article.select("a[href]"):
+        parts = urlsplit(link["href"])
+        if parts.scheme:
+            continue
+        target = page.path if not parts.path else page.file(link["href"])
+        name = slug(target.stem)
+        if target.suffix == ".html" and name in printed:
+            link["href"] = f"#{name}--{parts.fragment}" if parts.fragment else f"#{name}"
+            del link["title"]
+        else:
+            link.unwrap()
+    whole = soup.new_tag("section", id=own)
+    whole["class"] = "printed-page"
+    whole.append(article.extract())
+    page.whole = whole
+
+
+def assemble(site: Path, names: list[str]) -> str:
+    """The book as one page of HTML."""
+    names = [n for n in names if not n.startswith(LEFT_OUT) and (site / f"{n}.html").is_file()]
+    pages = [Page(site, name) for name in names]
+    styles = dict.fromkeys(path for page in pages for path in page.styles())
+    scripts = dict.fromkeys(path for page in pages for path in page.scripts("katex", "auto-render"))
+    lines = []
+    for page in pages[1:]:
+        lines.append(f'<li><a href="#{slug(page.name)}">{page.title}</a></li>')
+    for page in pages:
+        printable(page, {slug(name) for name in names})
+    title = pages[0].soup.title.get_text().split("—")[-1].strip()
+    soup = BeautifulSoup(
+        f"""<!doctype html><html lang="en" data-theme="light"><head><meta charset="utf-8">
+<title>{title}</title>
+{"".join(f'<link rel="stylesheet" href="{path.as_uri()}">' for path in styles)}
+<link rel="stylesheet" href="{(ASSETS / "print.css").as_uri()}">
+{"".join(f'<script defer src="{path.as_uri()}"></script>' for path in scripts)}
+</head><body class="printed">
+<header class="printed-title"><h1>{title}</h1>
+<p>Text and figures CC BY 4.0, code MIT. The widgets are still here; on the site they move.</p>
+<nav><h2>Contents</h2><ol>{"".join(lines)}</ol></nav></header>
+</body></html>""",
+        PARSER,
+    )
+    for page in pages:
+        soup.body.append(page.whole)
+    return str(soup)
+
+
+def to_pdf(html: str, out: Path) -> None:
+    """Let the browser typeset the page; nothing but files may be asked for."""
+    from playwright.sync_api import sync_playwright
+
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        source = Path(folder) / "book.html"
+        source.write_text(html, encoding="utf-8")
+        browser = browser_for(playwright)
+        page = browser.new_page(viewport={"width": 700, "height": 1000})
+        page.emulate_media(media="print", color_scheme="light")
+        page.set_default_timeout(300_000)
+        page.goto(source.as_uri())
+        page.evaluate(READY)
+        page.evaluate(FIT)
+        margins = {"top": "18mm", "bottom": "18mm", "left": "18mm", "right": "18mm"}
+        page.pdf(
+            path=out,
+            format="A4",
+            margin=margins,
+            print_background=True,
+            display_header_footer=True,
+            header_template="<span></span>",
+            footer_template=FOOTER,
+            outline=True,
+            tagged=True,
+        )
+        browser.close()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--site", type=Path, default=ROOT / "_build" / "html")
+    parser.add_argument("--out", type=Path, default=ROOT / "_build" / "book.pdf")
+    args = parser.parse_args()
+    start = time.perf_counter()
+    try:
+        html = assemble(args.site.resolve(), contents())
+    except FileNotFoundError as error:
+        print(error, file=sys.stderr)
+        return 1
+    to_pdf(html, args.out)
+    print(f"Printed in {time.perf_counter() - start:.0f} s: {args.out}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
