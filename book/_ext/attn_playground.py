@@ -80,7 +80,7 @@ class Playground(SphinxDirective):
         settings = {"models": models}
         body = json.dumps(settings, ensure_ascii=False).replace("<", "\\u003c")
         html = (
-            '<div class="attn-playground" style="min-height:340px">'
+            '<div class="attn-playground">'
             "<noscript>The playground computes in the browser: it needs JavaScript.</noscript>"
             f'<script type="application/json">{body}</script></div>'
         )
