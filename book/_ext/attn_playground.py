@@ -11,6 +11,7 @@ from pathlib import Path
 
 from attn_widgets import load_bundle
 from docutils import nodes
+from sphinx import addnodes
 from sphinx.util.docutils import SphinxDirective
 
 PAGE = "book/playground"
@@ -79,11 +80,15 @@ class Playground(SphinxDirective):
         settings = {"models": models}
         body = json.dumps(settings, ensure_ascii=False).replace("<", "\\u003c")
         html = (
-            '<div class="attn-playground" style="min-height:340px">'
+            '<div class="attn-playground">'
             "<noscript>The playground computes in the browser: it needs JavaScript.</noscript>"
             f'<script type="application/json">{body}</script></div>'
         )
-        return [nodes.raw("", html, format="html")]
+        elsewhere = addnodes.only("", expr="not html")
+        elsewhere += nodes.paragraph(
+            text=f"On paper it stands still. {models[0]['about']}"
+        )
+        return [nodes.raw("", html, format="html"), elsewhere]
 
 
 def leave_out(app, config) -> None:

@@ -29,6 +29,7 @@ ROOMS = [
     {"experiments"},  # what longer runs train and store: models on data, no pictures
     {"plots"},
     {"widgets"},  # a widget may draw its static picture with plots
+    {"playground"},  # a trained model, packed for the browser
 ]
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
 PICTURES, MODELS = {"data", "plots", "widgets"}, set.union(*ROOMS[5:9], {"experiments"})

@@ -13,7 +13,7 @@ from attnbook import experiments
 from attnbook.data import why_missing
 from attnbook.experiments import kernel_regression as kr
 
-FETCHED = {"everyday"}  # experiments whose corpus is not made here
+FETCHED = {"everyday", "transformer_everyday"}  # experiments whose corpus is not made here
 NAMES = sorted(path.stem for path in stored.FOLDER.glob("*.json"))
 
 

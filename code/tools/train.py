@@ -11,6 +11,7 @@ An experiment is a module of `attnbook.experiments` with
 """
 
 import argparse
+import datetime
 import importlib
 import inspect
 import json
@@ -56,6 +57,7 @@ def header(experiment, name: str) -> dict:
         "code": fingerprint(experiment.SOURCES),
         "sources": sorted(experiment.SOURCES),
         "torch": torch.__version__.split("+")[0],
+        "date": datetime.date.today().isoformat(),
     }
     if hasattr(experiment, "corpus"):
         record["corpus"] = experiment.corpus()

@@ -13,10 +13,10 @@
 #
 # | question | points | minutes | difficulty | deliverable |
 # |---|---|---|---|---|
-# | Q1 norm and residual | 11 | 20 | ★☆☆ | `layer_norm`, `sublayer` |
+# | Q1 norm and residual | 11 | 20 | ★☆☆ | `normalise`, `sublayer` |
 # | Q2 a softer target | 10 | 20 | ★★☆ | `smoothed_loss`, `least_loss` |
-# | Q3 a decoder that keeps its keys | 14 | 35 | ★★★ | `Decoder` |
-# | Q4 laws on logits | 17 | 25 | ★★★ | `keeps_cache`, `keeps_past`, `keeps_mode` |
+# | Q3 a decoder that keeps its keys | 17 | 35 | ★★★ | `Decoder` |
+# | Q4 laws on logits | 19 | 25 | ★★★ | `keeps_cache`, `keeps_past`, `keeps_mode` |
 # | Q5 find the bug | 5 | 10 | ★★☆ | `Writer`, mended |
 # | Q6 a written question | 4, by hand | 10 | ★★☆ | three to five sentences |
 #
@@ -44,7 +44,7 @@ from torch.nn import functional as F
 #
 # A sub-layer surrounds a function $f$ with a norm and a residual connection: $\mathbf{x} + f(\operatorname{norm}(\mathbf{x}))$ where `norm` is `"pre"`, and $\operatorname{norm}(\mathbf{x} + f(\mathbf{x}))$ where it is `"post"`. What comes in stays as it is. So that you can try it, `bend` makes such a function. **Leave it as it is.**
 #
-# *Deliverable:* `layer_norm` and `sublayer`.
+# *Deliverable:* `normalise` and `sublayer`.
 
 
 # %%
@@ -54,7 +54,7 @@ def bend(W):
 
 
 # %%
-def layer_norm(x, gain, bias, eps=1e-5):
+def normalise(x, gain, bias, eps=1e-5):
     """Normalised tokens (..., d) of tokens x (..., d); gain and bias (d,)."""
     ### BEGIN SOLUTION
     centred = x - x.mean(dim=-1, keepdim=True)
@@ -67,8 +67,8 @@ def sublayer(x, f, gain, bias, norm):
     """What goes on from tokens x (..., d), for norm "pre" or "post"."""
     ### BEGIN SOLUTION
     if norm == "pre":
-        return x + f(layer_norm(x, gain, bias))
-    return layer_norm(x + f(x), gain, bias)
+        return x + f(normalise(x, gain, bias))
+    return normalise(x + f(x), gain, bias)
     ### END SOLUTION
 
 
@@ -118,7 +118,7 @@ def least_loss(epsilon, v):
 # %% [markdown]
 # ## Q3. A decoder that keeps its keys
 #
-# *14 points, 35 minutes, ★★★.* A translator's decoder, with one pre-norm block. It is asked in two moves. `start` looks at the `memory`, the encoder's output, and gives the state before the first token; `step` reads the **next** tokens, one or several, and gives the logits of the word after each of them, and the next state:
+# *17 points, 35 minutes, ★★★.* A translator's decoder, with one pre-norm block. It is asked in two moves. `start` looks at the `memory`, the encoder's output, and gives the state before the first token; `step` reads the **next** tokens, one or several, and gives the logits of the word after each of them, and the next state:
 #
 # 1. `x`: the tokens' embedding, times $\sqrt d$, plus the rows of `places` for **where they stand** in the sentence, counted from 0;
 # 2. `norm_1`, then attention to the token itself and all before it (`own_q`, `own_k`, `own_v`, and `own_o` for what comes out), added to `x`;
@@ -192,13 +192,13 @@ class Decoder(nn.Module):
 # %% [markdown]
 # ## Q4. Laws on logits
 #
-# *17 points, 25 minutes, ★★★.* A bug that raises nothing can live for years, since a network learns to live with it. But there are laws that every trained or untrained decoder keeps. `model(ids, state)` gives logits (b, n, v) and the next state; without a state it starts. It has no dropout. Write a function for each law, True where the model keeps it, as far as these `ids` (b, n) can show:
+# *19 points, 25 minutes, ★★★.* A bug that raises nothing can live for years, since a network learns to live with it. But there are laws that every trained or untrained decoder keeps. `model(ids, state)` gives logits (b, n, v) and the next state; without a state it starts. It has no dropout. Write a function for each law, True where the model keeps it, as far as these `ids` (b, n) can show:
 #
 # - `keeps_cache`: in evaluation mode, the ids read in pieces have the logits of the ids read at once, **however** they are cut;
 # - `keeps_past`: in evaluation mode, the ids read at once: an id that is changed changes no logits **before** it, wherever it stands;
 # - `keeps_mode`: the ids read at once have the same logits in training mode and in evaluation mode.
 #
-# The models here have rounding errors of up to $10^{-5}$, and each of their bugs moves some logit by more than $10^{-2}$. You need not try every cut of a sentence, but think about which bug would hide from the cuts that you try. **Leave the model in the mode in which you found it.**
+# The models here have rounding errors of some $10^{-5}$, and each of their bugs moves some logit by more than $10^{-2}$. You need not try every cut of a sentence, but think about which bug would hide from the cuts that you try. **Leave the model in the mode in which you found it.**
 #
 # So that you can try it, `suspect` makes such models, sound ones and others: tokens read their average. `place` decides which places tokens get that come after a state (t tokens were read before, in so many calls); `peek` says who sees what besides the past, in evaluation (first table) and in training (second table). You cannot look into a model, only ask it. **Leave it as it is.**
 #

@@ -3,8 +3,8 @@
 CENTRED = "centred = x - x.mean(dim=-1, keepdim=True)"
 VARIANCE = "variance = centred.square().mean(dim=-1, keepdim=True)"
 NORMED = "return centred / (variance + eps).sqrt() * gain + bias"
-PRE = "return x + f(layer_norm(x, gain, bias))"
-POST = "return layer_norm(x + f(x), gain, bias)"
+PRE = "return x + f(normalise(x, gain, bias))"
+POST = "return normalise(x + f(x), gain, bias)"
 VALID = "valid = targets != pad  # (b, n)"
 OTHERS = "others = torch.arange(logits.shape[2]) != pad"
 LOG_P = "log_p = logits[valid].log_softmax(dim=1)"
@@ -148,7 +148,7 @@ MUTANTS = {
         {"test_q1_nothing_to_add", "test_q1_sublayer[post]"},
     ),
     "added in place": (
-        (PRE, "x += f(layer_norm(x, gain, bias))\n        return x"),
+        (PRE, "x += f(normalise(x, gain, bias))\n        return x"),
         {"test_q1_arguments", "test_q1_gradient"},
     ),
     # Q2
@@ -220,6 +220,10 @@ MUTANTS = {
             "test_q2_other_pad",
             "test_q2_sums_to_one",
         },
+    ),
+    "targets changed in place": (
+        (LOG_P, LOG_P + "\n    targets[~valid] = -100"),
+        {"test_q2_no_smoothing"},
     ),
     "NaN of nothing": ((MEAN, MEAN.replace(".clamp(min=1)", "")), {"test_q2_nothing"}),
     "bits": (
@@ -477,6 +481,10 @@ MUTANTS = {
         (STATE, "state[3].mul_(0.5)\n        " + STATE),
         {"test_q3_going_back", "test_q3_gradient"},
     ),
+    "padding of the memory zeroed in place": (
+        (START, "memory.data[~valid] = 0\n        " + START),
+        {"test_q3_going_back"},
+    ),
     "memory detached": (
         (START, START.replace("mem_v(memory)", "mem_v(memory.detach())")),
         {"test_q3_gradient"},
@@ -508,9 +516,9 @@ MUTANTS = {
         ),
         {
             "test_q4_cache_and_future",
-            "test_q4_leaves_no_trace[keeps_cache]",
             "test_q4_modes[evaluation]",
-            "test_q4_one_feature",
+            "test_q4_one_feature[large]",
+            "test_q4_one_feature[small]",
             "test_q4_places[2]",
         },
     ),
@@ -518,7 +526,6 @@ MUTANTS = {
         (CUTS, "for cut in [ids.shape[1] // 2]:"),
         {
             "test_q4_cache_and_future",
-            "test_q4_leaves_no_trace[keeps_cache]",
             "test_q4_modes[evaluation]",
             "test_q4_places[3]",
         },
@@ -537,7 +544,8 @@ MUTANTS = {
             "test_q4_cache_and_future",
             "test_q4_leaves_no_trace[keeps_cache]",
             "test_q4_modes[evaluation]",
-            "test_q4_one_feature",
+            "test_q4_one_feature[large]",
+            "test_q4_one_feature[small]",
         },
     ),
     "the state not handed on": (
@@ -548,7 +556,8 @@ MUTANTS = {
             "test_q4_leaves_no_trace[keeps_cache]",
             "test_q4_modes[evaluation]",
             "test_q4_modes[training]",
-            "test_q4_one_feature",
+            "test_q4_one_feature[large]",
+            "test_q4_one_feature[small]",
             "test_q4_places[1]",
             "test_q4_places[2]",
             "test_q4_places[3]",
@@ -557,12 +566,12 @@ MUTANTS = {
     ),
     "the last answer counts": (
         (KEPT, KEPT.replace("kept and ", "")),
-        {"test_q4_cache_and_future", "test_q4_leaves_no_trace[keeps_cache]"},
+        {"test_q4_cache_and_future"},
     ),
     "the last id alone is changed": (
         (PLACES, "for place in [ids.shape[1] - 1]:"),
         {
-            "test_q4_leaves_no_trace[keeps_past]",
+            "test_q4_any_ids",
             "test_q4_one_pair[01]",
             "test_q4_one_pair[24]",
         },
@@ -570,6 +579,7 @@ MUTANTS = {
     "the first logits alone are looked at": (
         (MOVED, MOVED.replace(":place", ":1")),
         {
+            "test_q4_any_ids",
             "test_q4_modes[evaluation]",
             "test_q4_one_pair[24]",
             "test_q4_one_pair[45]",
@@ -577,16 +587,18 @@ MUTANTS = {
     ),
     "the neighbour alone is looked at": (
         (MOVED, MOVED.replace(":place", "place - 1")),
-        {"test_q4_one_pair[24]"},
+        {"test_q4_any_ids", "test_q4_one_pair[24]"},
     ),
     "the changed id's own logits too": (
         (MOVED, MOVED.replace(":place", ": place + 1")),
         {
+            "test_q4_any_ids",
             "test_q4_each_its_own",
             "test_q4_leaves_no_trace[keeps_past]",
             "test_q4_modes[evaluation]",
             "test_q4_modes[training]",
-            "test_q4_one_feature",
+            "test_q4_one_feature[large]",
+            "test_q4_one_feature[small]",
             "test_q4_one_pair[01]",
             "test_q4_one_pair[24]",
             "test_q4_one_pair[45]",
@@ -603,7 +615,8 @@ MUTANTS = {
             "test_q4_leaves_no_trace[keeps_past]",
             "test_q4_modes[evaluation]",
             "test_q4_modes[training]",
-            "test_q4_one_feature",
+            "test_q4_one_feature[large]",
+            "test_q4_one_feature[small]",
         },
     ),
     "the cache asked in training mode": (
@@ -612,7 +625,8 @@ MUTANTS = {
             "test_q4_leaves_no_trace[keeps_cache]",
             "test_q4_modes[evaluation]",
             "test_q4_modes[training]",
-            "test_q4_one_feature",
+            "test_q4_one_feature[large]",
+            "test_q4_one_feature[small]",
         },
     ),
     "no rounding allowed": (
@@ -622,13 +636,15 @@ MUTANTS = {
             "test_q4_leaves_no_trace[keeps_mode]",
             "test_q4_modes[evaluation]",
             "test_q4_modes[training]",
-            "test_q4_one_feature",
+            "test_q4_one_feature[large]",
+            "test_q4_one_feature[small]",
             "test_q4_plain_cases[keeps_mode]",
         },
     ),
     "the likeliest words compared": (
         (SAME, "return torch.equal(a.argmax(dim=2), b.argmax(dim=2))"),
         {
+            "test_q4_any_ids",
             "test_q4_cache_and_future",
             "test_q4_each_its_own",
             "test_q4_leaves_no_trace[keeps_cache]",
@@ -636,7 +652,8 @@ MUTANTS = {
             "test_q4_leaves_no_trace[keeps_past]",
             "test_q4_modes[evaluation]",
             "test_q4_modes[training]",
-            "test_q4_one_feature",
+            "test_q4_one_feature[large]",
+            "test_q4_one_feature[small]",
             "test_q4_one_pair[01]",
             "test_q4_one_pair[24]",
             "test_q4_one_pair[45]",
@@ -648,14 +665,30 @@ MUTANTS = {
             "test_q4_plain_cases[keeps_past]",
         },
     ),
-    "without the absolute value": ((SAME, SAME.replace(".abs()", "")), {"test_q4_one_feature"}),
+    "a tolerance of 0.1": (
+        (SAME, SAME.replace("1e-3", "0.1")),
+        {"test_q4_any_ids", "test_q4_one_feature[small]"},
+    ),
+    "the id 0 put in": (
+        (OTHER_ID, "other[:, place] = 0"),
+        {
+            "test_q4_any_ids",
+            "test_q4_one_feature[large]",
+            "test_q4_one_feature[small]",
+        },
+    ),
+    "without the absolute value": (
+        (SAME, SAME.replace(".abs()", "")),
+        {"test_q4_one_feature[large]", "test_q4_one_feature[small]"},
+    ),
     "one mode twice": (
         (TRAINED, TRAINED.replace("train()", "eval()")),
         {
             "test_q4_leaves_no_trace[keeps_mode]",
             "test_q4_modes[evaluation]",
             "test_q4_modes[training]",
-            "test_q4_one_feature",
+            "test_q4_one_feature[large]",
+            "test_q4_one_feature[small]",
             "test_q4_plain_cases[keeps_mode]",
         },
     ),
@@ -703,13 +736,13 @@ MUTANTS = {
 # Correct, and different: full marks.
 CORRECT = {
     "by einsum": """
-def layer_norm(x, gain, bias, eps=1e-5):
+def normalise(x, gain, bias, eps=1e-5):
     variance, mean = torch.var_mean(x, -1, correction=0, keepdim=True)
     return torch.addcmul(bias, (x - mean) * torch.rsqrt(variance + eps), gain)
 
 
 def sublayer(x, f, gain, bias, norm):
-    read, after = [lambda y: y, lambda y: layer_norm(y, gain, bias)][:: -1 if norm == "pre" else 1]
+    read, after = [lambda y: y, lambda y: normalise(y, gain, bias)][:: -1 if norm == "pre" else 1]
     return after(x + f(read(x)))
 
 
@@ -806,7 +839,7 @@ class Writer(Writer):
         return x @ self.embedding.weight.T, (keys, values)
 """,
     "by loops": """
-def layer_norm(x, gain, bias, eps=1e-5):
+def normalise(x, gain, bias, eps=1e-5):
     d = x.shape[-1]
     mu = sum(x[..., i] for i in range(d)) / d
     sigma2 = sum((x[..., i] - mu) ** 2 for i in range(d)) / d
@@ -817,8 +850,8 @@ def layer_norm(x, gain, bias, eps=1e-5):
 def sublayer(x, f, gain, bias, norm):
     if norm == "post":
         y = x + f(x)
-        return layer_norm(y, gain, bias)
-    y = layer_norm(x, gain, bias)
+        return normalise(y, gain, bias)
+    y = normalise(x, gain, bias)
     return f(y) + x
 
 

@@ -14,7 +14,7 @@ def normal(rng, *shape):
 def test_q1_mean_and_spread(student, rng):
     """Each token has mean 0 and mean square 1 when gain and bias change nothing."""
     x = 3 * normal(rng, 2, 5, 6) + 2
-    got = student.layer_norm(x, torch.ones(6), torch.zeros(6))
+    got = student.normalise(x, torch.ones(6), torch.zeros(6))
     assert tuple(got.shape) == (2, 5, 6), f"shape {tuple(got.shape)}: that of x is wanted"
     for dim, name in ((0, "over the sentences"), (1, "over the tokens of a sentence")):
         assert got.mean(dim).abs().max() > 1e-3, f"you normalise {name}, not over the features"
@@ -36,7 +36,7 @@ def test_q1_nothing_to_add(student, rng):
         "pre changes x although f adds nothing: the residual connection carries x, not its norm"
     )
     assert not torch.allclose(after, x, atol=1e-3), "post does not normalise what goes on"
-    assert torch.allclose(after, student.layer_norm(x, one, zero), atol=1e-5), (
+    assert torch.allclose(after, student.normalise(x, one, zero), atol=1e-5), (
         "post is the norm of the sum, once"
     )
 

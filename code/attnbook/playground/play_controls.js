@@ -13,7 +13,7 @@ const swatch = (name) => element("i", { class: `ah-swatch ${name}` });
 export function makeLegend() {
   return element("div", { class: "ah-legend", "aria-hidden": "true" },
     entry(swatch("ah-zero"), "zero"), entry("small", element("i", { class: "ah-bar" }), "1"),
-    entry(swatch("ah-masked"), "masked"), entry(swatch("ah-gold"), "gold link"));
+    entry(swatch("ah-masked"), "masked"), entry(swatch("ah-gold"), "sure link"), entry(swatch("lb-dashed"), "possible link"));
 }
 
 export class Controls {

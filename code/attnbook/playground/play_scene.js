@@ -36,6 +36,8 @@ export function sceneOf({ head, words, request, written, maps }, store) {
   const causal = kind === "decoder" && request.causal;
   const length = kind === "decoder" ? keys : request.length;
   const links = kind === "cross" ? linksOf(head.examples, words, written) : { sure: [], possible: [] };
+  const sure = marks(links.sure, queries, keys);
+  const possible = marks(links.possible.filter(([q, k]) => !sure?.[q * keys + k]), queries, keys); // and no more
   const [i, j] = store.get("cell") ?? [];
   const cell = i < queries && j < keys ? { i, j } : null;
   return {
@@ -43,7 +45,6 @@ export function sceneOf({ head, words, request, written, maps }, store) {
     layer: Math.min(store.get("layer"), layers - 1), head: Math.min(store.get("head"), heads - 1),
     numbers: null, vmax: 1, signed: false, inSteps: true, dimLater: false, causal, length,
     allowed: allowedCells({ queries, keys, length, causal }),
-    sure: marks(links.sure, queries, keys), possible: marks(links.possible, queries, keys),
-    cell, pinned: cell ? i : null,
+    sure, possible, cell, pinned: cell ? i : null,
   };
 }

@@ -72,7 +72,7 @@ export class Sentence {
       ...nearest(word, vocabulary).map((known) => button(known, () => this.replace(word, known),
         { class: "ah-button pg-near", "aria-label": `Replace ${word} by ${known}` }))));
     if (unknown.length > 5) lines.push(element("p", {}, `And ${unknown.length - 5} more unknown words.`));
-    if (added) lines.push(element("p", {}, "A full stop was added: every sentence that it learnt from ends in a mark."));
+    if (added) lines.push(element("p", {}, "A full stop was added: the sentences that it learnt from end in a mark."));
     if (long) lines.push(element("p", {}, `It has learnt from sentences of at most ${longest} tokens; this one is longer.`));
     this.notes.replaceChildren(...lines);
   }

@@ -48,7 +48,8 @@ def save_weights(name: str, tensors: Mapping[str, Tensor], *, note: Mapping[str,
 
     Args:
         tensors: a state dictionary; floating-point tensors are stored as float16.
-        note: metadata that goes into the file's head: command, corpus, licence.
+        note: metadata that goes into the file's head: command, corpus, licence. A tensor that is
+            tied to an earlier one is named there and stored once.
 
     Returns:
         The SHA-256 of the file.
@@ -58,14 +59,20 @@ def save_weights(name: str, tensors: Mapping[str, Tensor], *, note: Mapping[str,
     """
     from safetensors.torch import save
 
-    half = {}
+    half, shared, places = {}, {}, {}
     for key, tensor in tensors.items():
+        place = tensor.data_ptr(), tensor.shape, tensor.stride()
+        if tensor.numel() and place in places:  # tied, as an embedding and an output layer are
+            shared[key] = places[place]
+            continue
+        places[place] = key
         kept = tensor.detach().cpu()
         kept = kept.half() if kept.is_floating_point() else kept
         if kept.is_floating_point() and not kept.isfinite().all():
             raise ValueError(f"tensors[{key!r}] must be finite in half precision, and is not")
         half[key] = kept.contiguous()
-    data = save(half, metadata=dict(note))
+    head = json.dumps({**note, "shared": shared} if shared else dict(note), sort_keys=True)
+    data = save(half, metadata={"note": head})  # one entry: several come in no fixed order
     if len(data) > LARGEST:
         raise ValueError(f"tensors must fit in {LARGEST:,} bytes, {name} takes {len(data):,}")
     (FOLDER / f"{name}.safetensors").write_bytes(data)
@@ -84,8 +91,16 @@ def load_weights(name: str) -> dict[str, Tensor]:
     if not path.is_file():
         stored = sorted(p.stem for p in FOLDER.glob("*.safetensors"))
         raise ValueError(f"name must be one of {stored}, got {name!r}; `make train` stores weights")
-    tensors = load(path.read_bytes())
+    data = path.read_bytes()
+    tensors = load(data)
+    tensors |= {key: tensors[of] for key, of in _note(data).get("shared", {}).items()}
     return {key: t.float() if t.dtype == torch.float16 else t for key, t in tensors.items()}
+
+
+def _note(data: bytes) -> dict:
+    """What `save_weights` wrote into the head of a file."""
+    size = int.from_bytes(data[:8], "little")
+    return json.loads(json.loads(data[8 : 8 + size]).get("__metadata__", {}).get("note", "{}"))
 
 
 def fingerprint(sources: Iterable[str]) -> str:

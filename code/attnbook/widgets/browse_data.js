@@ -6,11 +6,14 @@ import { allowedCells } from "./softmax.js";
 export const SIDES = { encoder: ["source", "source"], decoder: ["target", "target"], cross: ["target", "source"] };
 const STEPS = 255; // a weight is a whole number of these parts of 1
 
-/** Where the maps of each example and kind begin: [{kind: {start, queries, keys}}, ...]. */
+/** Where the maps of each example and kind begin: [{kind: {start, queries, keys}}, ...].
+ *
+ * Maps lie in the order of SIDES. The keys of `sizes` have none: a saved notebook sorts them. */
 export function planMaps(examples, sizes) {
   let start = 0;
   return examples.map((example) => Object.fromEntries(
-    Object.entries(sizes).map(([kind, [layers, heads]]) => {
+    Object.keys(SIDES).filter((kind) => kind in sizes).map((kind) => {
+      const [layers, heads] = sizes[kind];
       const [queries, keys] = SIDES[kind].map((side) => example[side].length);
       const place = { start, queries, keys };
       start += layers * heads * queries * keys;

@@ -1,6 +1,5 @@
 """The heat map in a browser: what it shows, says, and does, mounted as in the built book."""
 
-
 import numpy as np
 import pytest
 import torch

@@ -80,6 +80,7 @@ def take(browser):
     def call(widget, **changes):
         names = ("_examples", "_sizes", "_scores", "kind", "example", "layer", "head", "cell")
         traits = {name: getattr(widget, name) for name in (*names, "vmax")} | changes
+        traits["_sizes"] = dict(sorted(traits["_sizes"].items()))  # as a saved notebook has them
         return page.evaluate(TAKE, {"traits": traits, "weights": list(widget._weights)})
 
     yield call

@@ -335,3 +335,46 @@ def test_the_browser_takes_sentences_apart_as_python_does(browser):
     assert got[0] == [list(tokenize(sentence)) for sentence in sentences]
     assert got[1] == [1, 3, 3, 0]
     page.close()
+
+
+def test_the_books_page_translates(visit, base, site):
+    """Over http and as a file, with the model that is packed."""
+    if not (site / "_static" / "playground" / "grammar.js").is_file():
+        pytest.skip("no model is packed: `python code/tools/playground.py` packs the stored ones")
+    head, tensors = read(site / "_static" / "playground" / "grammar.js")
+    sizes = {key: head["config"][key] for key in ("d_model", "num_heads", "num_layers", "d_ff")}
+    vocabularies = [Vocabulary.from_tokens(head[side]) for side in ("source", "target")]
+    model = Transformer(*map(len, vocabularies), tie=head["tied"], **sizes).eval()
+    model.load_state_dict(tensors)
+    with visit(base) as shown:
+        shown.page.goto(base + "book/playground.html")
+        shown.page.get_by_role("button", name="Translate").click()
+        got = answered(shown.page)
+        sentence = " ".join(head["examples"][0]["source"])
+        assert got == in_torch((None, model, vocabularies), sentence)
+        assert shown.page.get_by_role("radio", name="Cross").is_checked()
+        assert not shown.faults
+
+
+SCENE = """async ([source, written]) => {
+  const url = URL.createObjectURL(new Blob([source], {type: "text/javascript"}));
+  const { sceneOf } = await import(url);
+  const example = { source: ["a", "cat"], target: ["un", "chat"],
+    sure: [[0, 0], [1, 1]], possible: [[0, 0], [0, 1], [1, 1]] };
+  const head = { config: { num_layers: 1, num_heads: 1 }, examples: [example] };
+  const request = { ids: [5, 6, 0], length: 2, causal: true };
+  const chosen = { kind: "cross", layer: 0, head: 0, cell: null };
+  const answer = { head, words: ["a", "cat"], request, written, maps: { cross: null } };
+  const scene = sceneOf(answer, { get: (name) => chosen[name] });
+  return ["sure", "possible", "allowed"].map((name) => scene[name] && [...scene[name]]);
+}"""
+
+
+def test_links_are_marked_where_the_translation_is_the_reference(browser):
+    page = browser.new_page()
+    source = bundle.join("play_scene.js")
+    allowed = [1, 1, 0] * 3  # the third token of the source is padding
+    got = page.evaluate(SCENE, [source, ["un", "chat", "<eos>"]])
+    assert got == [[1, 0, 0, 0, 1, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0, 0, 0, 0], allowed]
+    assert page.evaluate(SCENE, [source, ["le", "chat", "<eos>"]]) == [None, None, allowed]
+    page.close()

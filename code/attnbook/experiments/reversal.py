@@ -1,0 +1,117 @@
+"""Write a word backwards: a task whose one right place to look is known for every letter.
+
+A small Transformer learns it in seconds. The famous one, with its bugs and with them mended, learns
+it for a short and for a long time. Chapter 7 trains one seed of ours; `make train` trains three,
+and all of the famous one.
+"""
+
+from __future__ import annotations
+
+import functools
+import random
+import string
+
+from torch import nn
+
+from ..data import AlignedPair, Splits, Vocabulary, length_batches
+from ..metrics import exact_match, hit_rate
+from ..training import Event, fit, mean_loss
+from . import transformers
+from .famous import famous
+from .transformers import Plan, train
+from .translators import Corpus, read
+
+SEEDS = range(3)
+SOURCES = (*transformers.SOURCES, "experiments/famous.py", "experiments/reversal.py", "data")
+LENGTHS = (4, 12)  # letters of a word, both ends included
+PLAN = Plan(epochs=1, learning_rate=3e-3, d_model=64, d_ff=256, dropout=0.0)
+RATE = 5e-3  # of the famous one, constant, as published
+SHORT, LONG = 1_000, 4_000  # its steps
+MENDED = {  # name: what is mended before training, what when decoding
+    "as published": ((), ()),
+    "embedding mended": (("embedding",), ()),
+    "embedding and positions mended": (("embedding",), ("positions",)),
+}
+
+
+def draw(n: int, chance: random.Random) -> list[AlignedPair]:
+    """Words of random letters, and the same backwards, with gold links."""
+    pairs = []
+    for _ in range(n):
+        letters = chance.choices(string.ascii_lowercase, k=chance.randint(*LENGTHS))
+        k = len(letters)
+        links = frozenset((q, k - 1 - q) for q in range(k))
+        classes = ("letter",) * k
+        pairs.append(AlignedPair(tuple(letters), tuple(letters[::-1]), links, links, classes))
+    return pairs
+
+
+@functools.cache
+def load() -> Corpus:
+    """64,000 words to learn from, and 1,000 each to look at and to judge on, not among them."""
+    chance = random.Random(0)
+    learnt = draw(64_000, chance)
+    known = {pair.source for pair in learnt}
+    others = [pair for pair in draw(3_000, chance) if pair.source not in known][:2_000]
+    vocab = Vocabulary([list(string.ascii_lowercase)])
+    return Corpus(Splits(learnt, others[:1_000], others[1_000:]), vocab, vocab)
+
+
+def exact(model: nn.Module, of: Corpus, pairs=None) -> float:
+    """Share of the test words that come out backwards, letter for letter."""
+    pairs = of.splits.test if pairs is None else pairs
+    written = read(model, pairs, of).written
+    return exact_match(written, [pair.target for pair in pairs])
+
+
+def heads(model: nn.Module, of: Corpus) -> list[list[float]]:
+    """Hit rate of each layer and head: is the largest weight on the letter to be written?"""
+    pairs = of.splits.test
+    weights = read(model, pairs, of).weights
+    layers, count = weights[0].shape[:2]
+    return [
+        [hit_rate([w[layer, head] for w in weights], pairs) for head in range(count)]
+        for layer in range(layers)
+    ]
+
+
+def famous_rows(seed: int, embedding: tuple[str, ...]) -> list[dict]:
+    """One training of the famous one, looked at after `SHORT` and `LONG` steps.
+
+    What is mended when decoding changes no weight: every way to decode is tried on the same ones.
+    """
+    of, rows = load(), []
+    model = famous(len(of.source_vocab), seed, mended=embedding)
+    vocabularies = of.source_vocab, of.target_vocab
+    batches = length_batches(of.splits.train, *vocabularies, 64, seed=seed)
+    held_out = length_batches(of.splits.validation, *vocabularies, 100)
+
+    def look(event: Event) -> bool:
+        if event.kind == "step" and event.step in (SHORT, LONG):
+            causal = model.mend((*embedding, "mask"))
+            losses = {
+                "printed loss": mean_loss(model, held_out),
+                "causal loss": mean_loss(causal, held_out),
+            }
+            for name, (before, decoding) in MENDED.items():
+                if before == embedding:
+                    found = exact(model.mend(before + decoding), of)
+                    row = {"seed": seed, "model": name, "steps": event.step, "exact": found}
+                    rows.append(row | losses)
+        return event.step == LONG
+
+    options = {"epochs": -(-LONG // len(batches)), "learning_rate": RATE, "schedule": None}
+    fit(model, batches, seed=seed, callbacks=[look], **options)
+    return rows
+
+
+def run(seed: int) -> list[dict]:
+    """One seed of ours and of the famous one, as published and with its embedding mended."""
+    of = load()
+    model, _ = train(PLAN, of, seed)
+    steps = len(length_batches(of.splits.train, of.source_vocab, of.target_vocab, PLAN.batch_size))
+    row = {"seed": seed, "model": "ours", "steps": steps, "exact": exact(model, of)}
+    rows = [row | {"heads": heads(model, of)}]
+    for embedding in ((), ("embedding",)):
+        rows += famous_rows(seed, embedding)
+    return rows

@@ -1,0 +1,244 @@
+"""Chapter 7: the famous Transformer, stored models, and controls that make each claim fail."""
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import attnbook as ab
+from attnbook import metrics, stored
+from attnbook.data import Batch
+from attnbook.experiments import reversal, transformer_translation, transformers, translators
+from attnbook.experiments.famous import BUGS, famous
+from attnbook.stored import load_table, load_weights
+from attnbook.transformer import Transformer
+
+NOTEBOOK = Path(__file__).parents[2] / "book" / "07_transformer.ipynb"
+SOURCES = [
+    "".join(cell["source"])
+    for cell in json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
+    if cell["cell_type"] == "code"
+]
+SAMPLE = 200
+
+
+def run_cell(holding, **names):
+    """Run the one code cell of the chapter that holds this text, with these names."""
+    (source,) = [source for source in SOURCES if holding in source]
+    names = {"torch": torch, "ab": ab, "metrics": metrics, "reversal": reversal} | names
+    exec(compile(source, holding, "exec"), names)
+    return names
+
+
+def batch_of(seed, b=3, k=6, q=5, size=30):
+    chance = torch.Generator().manual_seed(seed)
+    source = torch.randint(4, size, (b, k), generator=chance)
+    inputs = torch.randint(4, size, (b, q), generator=chance)
+    return Batch(source, torch.full((b,), k), inputs, None, None)
+
+
+# the famous Transformer
+
+
+def ours_with(theirs, size):
+    """Our post-norm Transformer with the weights of the mended famous one."""
+    ours = Transformer(
+        size, size, d_model=32, d_ff=64, num_heads=4, tie="none", norm="post", dropout=0.0
+    )
+
+    def copy(mine, other):
+        with torch.no_grad():
+            mine.weight.copy_(other.weight)
+            if mine.bias is not None:
+                mine.bias.copy_(other.bias) if other.bias is not None else mine.bias.zero_()
+
+    def attention(mine, other):
+        for name in ("W_q", "W_k", "W_v", "W_o"):
+            copy(getattr(mine, name), getattr(other, name))
+
+    def feed_forward(mine, other, norm):
+        copy(mine.layers[0], other.dense1)
+        copy(mine.layers[2], other.dense2)
+        copy(mine.norm, norm.ln)
+
+    with torch.no_grad():
+        ours.encoder.embedding.tokens.weight.copy_(theirs.encoder.embedding.weight)
+        ours.embedding.tokens.weight.copy_(theirs.embedding.weight)
+        ours.output.weight.copy_(theirs.dense.weight)
+        theirs.dense.bias.zero_()
+    for block, other in zip(ours.encoder.stack.blocks, theirs.encoder.blks, strict=True):
+        attention(block.self_attention.attention, other.attention)
+        copy(block.self_attention.norm, other.addnorm1.ln)
+        feed_forward(block.feed_forward, other.ffn, other.addnorm2)
+    for block, other in zip(ours.stack.blocks, theirs.blocks, strict=True):
+        attention(block.self_attention.attention, other.attention1)
+        copy(block.self_attention.norm, other.addnorm1.ln)
+        attention(block.cross_attention.attention, other.attention2)
+        copy(block.cross_attention.norm, other.addnorm2.ln)
+        feed_forward(block.feed_forward, other.ffn, other.addnorm3)
+    return ours.eval()
+
+
+@torch.no_grad()
+def test_mended_it_is_our_post_norm_transformer():
+    theirs = famous(30, 0, mended=BUGS, dropout=0.0).eval()
+    ours, b = ours_with(theirs, 30), batch_of(0)
+    expected = ours(b.source, b.source_lens, b.inputs).logits
+    found = theirs(b.source, b.source_lens, b.inputs).logits
+    assert torch.allclose(found, expected, atol=1e-5)
+    for mended in ((), ("positions",)):  # with the mask unmended the future is seen
+        other = theirs.mend(mended)(b.source, b.source_lens, b.inputs).logits
+        assert not torch.allclose(other, expected, atol=0.05)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10**6))
+@torch.no_grad()
+def test_each_switch_mends_its_own_law(seed):
+    b = batch_of(seed)
+    laws = run_cell("def train_is_eval", data=__import__("attnbook.data").data, famous=famous,
+                    transformer=ab.transformer, token_by_token=token_by_token)  # fmt: skip
+    model = famous(30, seed % 1000, dropout=0.0)
+    for mended, kept in (
+        ((), set()),
+        (("mask",), {"train_is_eval", "future_to_past"}),
+        (("mask", "positions"), {"train_is_eval", "future_to_past", "cached_is_uncached"}),
+    ):
+        found = laws["measure"](model.mend(mended), b)
+        for law in ("train_is_eval", "future_to_past", "cached_is_uncached"):
+            assert (found[law] < 1e-4) == (law in kept), (mended, law)
+
+
+@torch.no_grad()
+def token_by_token(model, source, source_lens, inputs):
+    state, logits = model.start(source, source_lens), []
+    for t in range(inputs.shape[1]):
+        output = model.step(inputs[:, t : t + 1], state)
+        logits.append(output.logits)
+        state = output.state
+    return torch.cat(logits, dim=1)
+
+
+def test_a_bug_that_is_not_one_is_named():
+    with pytest.raises(ValueError, match=r"mended must be some of .*got \['warmth'\]"):
+        famous(30, 0, mended=["warmth"])
+
+
+# reversal
+
+
+def test_words_and_their_gold():
+    for pair in reversal.draw(50, random.Random(3)):
+        assert pair.target == pair.source[::-1]
+        assert all(pair.target[q] == pair.source[k] for q, k in pair.sure)
+        assert len(pair.sure) == len(pair.source)
+
+
+def test_an_untrained_model_fails_what_the_chapter_asserts():
+    of = reversal.load()
+    model = transformers.build(reversal.PLAN, of, 0).eval()
+    with pytest.raises(AssertionError):
+        run_cell("reversal.exact(model, corpus) >= 0.99", model=model, corpus=of,
+                 load_table=load_table)  # fmt: skip
+    few = of._replace(splits=of.splits._replace(test=of.splits.test[:SAMPLE]))
+    hits = torch.tensor(reversal.heads(model, few))
+    with pytest.raises(AssertionError):
+        run_cell("assert last > 0.8", hits=hits, ours=[], test=few.splits.test)
+
+
+def test_the_reversal_table_holds_every_seed():
+    rows = load_table("reversal")
+    for seed in reversal.SEEDS:
+        mine = [row for row in rows if row["seed"] == seed]
+        names = [(row["model"], row["steps"]) for row in mine if row["model"] != "ours"]
+        assert len([row for row in mine if row["model"] == "ours"]) == 1
+        assert sorted(names) == sorted(
+            (name, steps) for name in reversal.MENDED for steps in (reversal.SHORT, reversal.LONG)
+        )
+
+
+# translation
+
+
+@pytest.fixture(scope="module")
+def translated():
+    model, of = transformer_translation.stored(load_weights("transformer_translation"))
+    pairs = of.splits.test[:SAMPLE]
+    return translators.read(model, pairs, of), pairs
+
+
+def test_stored_weights_give_the_stored_numbers(translated):
+    """Up to what 200 of 2,000 sentences and half precision change."""
+    reading, pairs = translated
+    (row,) = [
+        row
+        for row in load_table("transformer_translation")
+        if row["plan"] == "random" and row["seed"] == 0
+    ]
+    assert torch.cat(reading.correct).float().mean().item() == pytest.approx(
+        row["accuracy"], abs=0.02
+    )
+    written, targets = reading.written, [pair.target for pair in pairs]
+    assert metrics.exact_match(written, targets) == pytest.approx(row["exact"], abs=0.1)
+    found = transformers.heads_against_gold(reading.weights, pairs)
+    for layer, kept in zip(found, row["heads"], strict=True):
+        for head, of_head in zip(layer, kept, strict=True):
+            assert head["hit"] == pytest.approx(of_head["hit"], abs=0.04)
+
+
+def test_against_shuffled_gold_no_head_is_good(translated):
+    """The control of every claim about heads: the same weights, links of other sentences."""
+    reading, pairs = translated
+    order = sorted(range(len(pairs)), key=lambda i: (len(pairs[i].target), len(pairs[i].source)))
+    shuffled = list(pairs)
+    for here, there in zip(order[::2], order[1::2], strict=True):
+        q = min(len(pairs[here].target), len(pairs[there].target))
+        k = min(len(pairs[here].source), len(pairs[there].source))
+        for a, b in ((here, there), (there, here)):
+            links = frozenset(link for link in pairs[b].sure if link[0] < q and link[1] < k)
+            shuffled[a] = pairs[a]._replace(sure=links, possible=links)
+    true = transformers.heads_against_gold(reading.weights, pairs)
+    false = transformers.heads_against_gold(reading.weights, shuffled)
+    best = max(head["hit"] for head in true[-1])
+    assert max(head["hit"] for head in false[-1]) < best - 0.2
+
+
+def test_heads_against_gold_against_one_at_a_time(translated):
+    reading, pairs = translated
+    few, weights = pairs[:20], reading.weights[:20]
+    table = transformers.heads_against_gold(weights, few)
+    for layer in range(2):
+        for head in range(4):
+            alone = metrics.hit_rate([w[layer, head] for w in weights], few)
+            assert table[layer][head]["hit"] == pytest.approx(alone)
+
+
+# stored weights and their cards
+
+
+def test_tied_tensors_are_stored_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(stored, "FOLDER", tmp_path)
+    model = Transformer(40, 50, d_model=16, num_heads=2)
+    stored.save_weights("tied", model.state_dict(), note={"command": "none"})
+    untied = {key: tensor.clone() for key, tensor in model.state_dict().items()}
+    stored.save_weights("untied", untied, note={"command": "none"})
+    sizes = [(tmp_path / f"{name}.safetensors").stat().st_size for name in ("tied", "untied")]
+    assert sizes[1] - sizes[0] > 50 * 16 * 2 - 300
+    loaded = stored.load_weights("tied")
+    assert loaded.keys() == model.state_dict().keys()
+    for key, tensor in model.state_dict().items():
+        assert torch.equal(loaded[key], tensor.half().float())
+
+
+@pytest.mark.parametrize("name", ["transformer_translation", "transformer_everyday"])
+def test_every_stored_transformer_has_a_card(name):
+    text = (stored.FOLDER / f"{name}.md").read_text("utf-8")
+    record = stored.load_record(name)
+    for part in ("Data", "Splits", "Licence", "Held-out BLEU", "95% interval", "Limits"):
+        assert f"**{part}" in text or part in text
+    assert record["command"] in text and record["date"] in text
+    assert (stored.FOLDER / f"{name}.safetensors").stat().st_size <= stored.LARGEST
