@@ -1,1 +1,0 @@
-"""Experiments over many seeds: `make train` runs them, chapters show one seed of each."""
