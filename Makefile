@@ -78,7 +78,8 @@ bench: install  ## measure against torch and d2l, show it in the appendix; time 
 	$(ONE_THREAD) $(PY) code/benchmarks/widget_speed.py && \
 	$(ONE_THREAD) $(PY) code/benchmarks/kernel_speed.py && \
 	$(ONE_THREAD) $(PY) code/benchmarks/alignment_speed.py && \
-	$(ONE_THREAD) $(PY) code/benchmarks/playground_speed.py && exit $$missed
+	$(ONE_THREAD) $(PY) code/benchmarks/playground_speed.py && \
+	$(PY) code/tools/build.py && $(PY) code/benchmarks/page_speed.py && exit $$missed
 
 lint: install  ## ruff: lint and format, nothing changed
 	@$(PY) -m ruff check . && $(PY) -m ruff format --check .

@@ -85,8 +85,10 @@ def card_name(pagename: str) -> str:
 
 
 def links(app: Sphinx) -> str:
-    """Links to every page of the book, from the site's root."""
-    rows = [(app.builder.get_target_uri(n), title_of(app, n)) for n in pages(app)]
+    """Links to the book's pages, those of its reference aside, from the site's root."""
+    depth = app.config.root_doc.count("/")
+    names = [name for name in pages(app) if name.count("/") <= depth]
+    rows = [(app.builder.get_target_uri(n), title_of(app, n)) for n in names]
     return "\n".join(f'<li><a href="{u}">{escape(t)}</a></li>' for u, t in rows)
 
 

@@ -113,6 +113,23 @@ def choose_assets(app, pagename, templatename, context, doctree) -> None:
             script.attributes["defer"] = "defer"
 
 
+FOLD = re.compile(r"(<a [^>]*>(?P<title>[^<]*)</a>\s*<details[^>]*>\s*)<summary>")
+
+
+def name_folds(app, pagename, templatename, context, doctree) -> None:
+    """Name what opens a part of the side's contents: to a screen reader the theme's is empty."""
+    plain = context.get("generate_toctree_html")
+    if plain is None:
+        return
+
+    def named(*args, **kwargs):
+        made = plain(*args, **kwargs)
+        label = r'\1<summary aria-label="Pages under \g<title>">'
+        return FOLD.sub(label, str(made)) if made else made
+
+    context["generate_toctree_html"] = named
+
+
 class EscapeDisplayMath(SphinxPostTransform):
     r"""Write < and > of a display as \lt and \gt: sphinxcontrib-katex does not escape it."""
 
@@ -193,6 +210,7 @@ def setup(app):
     number_chapters()
     app.connect("builder-inited", lighten_templates)
     app.connect("html-page-context", choose_assets, priority=900)
+    app.connect("html-page-context", name_folds, priority=900)
     app.connect("build-finished", finish, priority=900)
     app.add_post_transform(EscapeDisplayMath)
     app.add_css_file("theme.css", priority=790)

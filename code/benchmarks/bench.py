@@ -24,13 +24,22 @@ import attention_additive
 import attention_fused
 import attention_weights
 import bahdanau
+import decoding_cached
 import harness
 import masked_softmax
+import multihead_joined
 import report
 import torch
 
-# Waiting for a run on a quiet machine: multihead_joined, decoding_cached.
-SUBJECTS = (attention_fused, attention_weights, attention_additive, masked_softmax, bahdanau)
+SUBJECTS = (
+    attention_fused,
+    attention_weights,
+    attention_additive,
+    masked_softmax,
+    bahdanau,
+    multihead_joined,
+    decoding_cached,
+)
 COLD = {"MALLOC_MMAP_THRESHOLD_": str(128 * 1024)}  # fixed, so that glibc never raises it
 PACKAGES = ("attnbook", "torch", "d2l")
 

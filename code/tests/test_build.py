@@ -133,6 +133,26 @@ def test_links_within_the_site_arrive(book):
                 assert unquote(parts.fragment) in pages[target].ids, f"{page.path.name}: {address}"
 
 
+def test_every_picture_has_words(book):
+    pages = [page for page in book[2] if "book" in page.path.relative_to(book[1]).parts]
+    pictures = [i for page in pages for i in re.findall(r"<img [^>]*>", page.text)]
+    assert len(pictures) > 20
+    for picture in pictures:
+        assert re.search(r'alt="[^"]{8,}"', picture), picture
+
+
+def test_two_builds_of_one_commit_are_the_same(book, tmp_path):
+    """To the byte: no date, no address in memory, no order of a set gets into the site."""
+    again = build(tmp_path)
+    assert again.returncode == 0, again.stdout[-3000:]
+    one, two = (
+        {p.relative_to(site): p for p in site.rglob("*") if p.is_file()}
+        for site in (book[1], tmp_path / "_build" / "html")
+    )
+    assert one.keys() == two.keys() and len(one) > 100
+    assert [n for n in one if one[n].read_bytes() != two[n].read_bytes()] == []
+
+
 def test_neither_thebe_nor_font_awesome_nor_mathjax(book):
     for page in book[2]:
         for heavy in (

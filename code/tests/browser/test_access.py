@@ -1,0 +1,89 @@
+"""Every page for every reader: axe-core in both themes, and the keyboard through every widget."""
+
+import importlib.util
+from pathlib import Path
+
+AXE = Path(importlib.util.find_spec("axe_playwright_python").origin).parent / "axe.min.js"
+WOKEN = """async () => {
+  const found = [];
+  for (const box of document.querySelectorAll(".attn-widget")) { // one by one: in view it wakes
+    box.scrollIntoView();
+    for (let n = 0; n < 200 && !box.dataset.widget; n++) {
+      await new Promise((done) => setTimeout(done, 25));
+    }
+    found.push(box.dataset.widget);
+  }
+  return found;
+}"""
+RUN = """async (rules) => {
+  const runOnly = rules.length ? { runOnly: rules } : {};
+  const { violations } = await axe.run(document, { resultTypes: ["violations"], ...runOnly });
+  return violations.filter(({ impact }) => ["serious", "critical"].includes(impact))
+    .map(({ id, nodes }) => `${id} (${nodes.length}): ` + nodes.slice(0, 3)
+      .map((node) => `${node.target} ${node.any[0]?.message ?? ""}`).join(" | "));
+}"""
+# What a widget can be worked with, and where the focus is: the n-th of them, or -1.
+PARTS = """(box) => [...box.querySelectorAll("input, select, button, canvas, [tabindex]")]
+  .filter((part) => part.tabIndex >= 0 && !part.disabled && part.getClientRects().length)"""
+FOCUSED = f"(box) => ({PARTS})(box).indexOf(document.activeElement)"
+# Radio buttons of one group are one stop: the arrow keys move between them.
+STOPS = f"""(box) => ({PARTS})(box).map((part, n) => [part, n])
+  .filter(([part]) => part.type !== "radio" || part.checked).map(([, n]) => n)"""
+
+
+def complaints(page, *rules: str) -> list[str]:
+    """What axe-core finds that is serious or critical; of all its rules, or of these."""
+    page.evaluate(AXE.read_text("utf-8"))
+    return page.evaluate(RUN, list(rules))
+
+
+def test_axe_finds_nothing_serious(visit, server, site, pages):
+    """Every rule in the light; in the dark, on the same page, what depends on colours."""
+    found = {}
+    for name in pages:
+        if 'http-equiv="refresh"' in (site / name).read_text("utf-8"):
+            continue  # it leads to a page that is looked at
+        with visit(server, reduced_motion="reduce") as shown:
+            page = shown.page
+            page.goto(server + name, wait_until="load")
+            assert set(page.evaluate(WOKEN)) <= {"awake"}
+            found[name, "light"] = complaints(page)
+            page.evaluate("document.documentElement.dataset.theme = 'dark'")
+            page.wait_for_timeout(100)  # the widgets follow
+            found[name, "dark"] = complaints(page, "color-contrast", "link-in-text-block")
+    assert len(found) > 20
+    assert {where: what for where, what in found.items() if what} == {}
+
+
+def test_axe_would_find_something(visit, server):
+    """The control: a picture without words, and words that cannot be read."""
+    with visit(server, theme="dark") as shown:
+        shown.page.goto(server + "book/notation.html")
+        shown.page.evaluate(
+            """() => { document.querySelector("main p").innerHTML =
+              '<img src="data:,"><b style="color: #444; background: #111">pale</b>'; }"""
+        )
+        rules = {complaint.split()[0] for complaint in complaints(shown.page)}
+    assert rules == {"image-alt", "color-contrast"}
+
+
+def test_the_keyboard_goes_through_every_widget(visit, server, site, pages):
+    """Tab reaches each control and each map in the order in which they stand, and leaves again."""
+    seen = 0
+    for name in pages:
+        if 'class="attn-widget"' not in (site / name).read_text("utf-8"):
+            continue
+        with visit(server) as shown:
+            page = shown.page
+            page.goto(server + name)
+            assert set(page.evaluate(WOKEN)) == {"awake"}
+            for box in page.locator(".attn-widget").all():
+                stops = box.evaluate(STOPS)
+                box.evaluate(f"(box) => ({PARTS})(box)[{stops[0]}].focus()")
+                visited = [stops[0]]
+                for _ in stops:
+                    page.keyboard.press("Tab")
+                    visited.append(box.evaluate(FOCUSED))
+                assert visited == [*stops, -1], f"{name}: Tab went {visited}, not {stops}"
+                seen += len(stops)
+    assert seen > 30
