@@ -114,9 +114,12 @@ class MarkTerms(SphinxTransform):
         places = [
             text
             for text in self.document.findall(nodes.Text)
-            if not _inside(text, PASSED_OVER) and _inside(text, (nodes.paragraph,))
+            if not _inside(text, PASSED_OVER)
+            and not _in_cell(text)
+            and _inside(text, (nodes.paragraph,))
         ]
         missing = dict(self.env.attn_terms)
+        replaced = []  # bold names that a link has taken the place of
         for place in places:  # first the places that introduce: bold
             bold = place.parent
             if isinstance(bold, nodes.strong):
@@ -124,10 +127,13 @@ class MarkTerms(SphinxTransform):
                     if re.fullmatch(
                         term.pattern(bold=True), bold.astext(), re.IGNORECASE
                     ):
-                        bold.parent.replace(bold, self.link(bold, term))
-                        del missing[term.name]
+                        bold.parent.replace(
+                            bold, self.link(bold, missing.pop(term.name))
+                        )
+                        replaced.append(bold)
+                        break
         for place in places:
-            if not _inside(place, (addnodes.pending_xref,)):
+            if not any(place.parent is bold for bold in replaced):
                 self.mark(place, missing)
 
     def mark(self, place: nodes.Text, missing: dict) -> None:
@@ -176,6 +182,14 @@ class MarkTerms(SphinxTransform):
 def _inside(node, classes) -> bool:
     while node := node.parent:
         if isinstance(node, classes):
+            return True
+    return False
+
+
+def _in_cell(node) -> bool:
+    """Whether it stands in a code cell's output, of which only one form is shown."""
+    while node := node.parent:
+        if isinstance(node, nodes.container) and "nb_element" in node:
             return True
     return False
 
