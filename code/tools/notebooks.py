@@ -66,7 +66,7 @@ def run(path: Path, *, fresh: bool = False) -> bool:
         nb = stamp(nb, configured(), place)
     start = processor_seconds()
     execute(nb, path.parent)
-    if path.parent == ROOT / "book" and start is not None:
+    if path.resolve().parent == ROOT / "book" and start is not None:
         record(path.stem, old, processor_seconds() - start)
     if not fresh:
         keep_same_but_for_numbers(old, nb)
