@@ -178,6 +178,10 @@ def test_the_goals_are_the_ones_we_set(cases):
         ("additive attention", "memory"): [0.2],
         ("Bahdanau, training step", "time"): [1.0, 1.0, 1.0, 1 / 1.5],
         ("Bahdanau, decoded sentence", "time"): [1.0, 1.0, 1.0, 1.0],
+        ("multi-head without weights", "time"): [1.1] * 6,
+        ("multi-head without weights", "backward time"): [1 / 2.5],
+        ("multi-head with weights", "time"): [1.0] * 3,
+        ("greedy decoding", "time"): [1 / 2, 1.0, 1 / 2, 1.0, 1 / 4],
     }
 
 

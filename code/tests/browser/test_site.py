@@ -228,7 +228,8 @@ def test_the_first_view_is_light(visit, server, site, pages):
             shown.page.on("request", lambda request, asked=asked: asked.add(request.url))
             arrive(shown.page, site, server, name)
             paths = {unquote(urlsplit(url).path) for url in asked if url.startswith(server)}
-            assert f"/{name}" in paths and len(paths) > 3, f"{name}: too little was counted"
+            least = 1 if name == "404.html" else 4  # that page holds its own style: it has no depth
+            assert f"/{name}" in paths and len(paths) >= least, f"{name}: too little was counted"
             total = sum(len(gzip.compress((site / path[1:]).read_bytes())) for path in paths)
             if total > FIRST_VIEW:
                 heavy[name] = total
