@@ -2,8 +2,10 @@
 
 Time is the processor time of this process (`time.process_time`): kernels run on one thread, so on
 an idle machine it is the time on the wall, and on a shared one the neighbours' turns are left
-out. Rounds are many and short; in each both run, in alternating order; the ratio is the median
-of the rounds' ratios.
+out. Rounds are many and short, each ours, peer, peer, ours: both follow themselves once, with
+their parameters in the cache, and the other once. In rounds of two calls in alternating order one
+of them always had the cache; the ratios of a short function fell into two heaps, and their median
+into either. The ratio is the median of the rounds' ratios.
 
 Memory is the most that one call held at once of torch's own allocator, from the memory events of
 `torch.profiler`: exact, the same in every run, and it sees temporaries inside kernels. It does
@@ -93,8 +95,11 @@ def settle() -> None:
     torch.empty(32 * 2**20 - 2**14, dtype=torch.uint8)
 
 
-def race(ours: Callable, peer: Callable, *, seconds: float = 2.0, rounds: int = 7) -> dict:
-    """Medians of both, in ms, and of their ratio with its quartiles; at least `rounds` rounds."""
+def race(ours: Callable, peer: Callable, *, seconds: float = 2.0, rounds: int = 5) -> dict:
+    """Medians of both, in ms, and of their ratio with its quartiles; at least `rounds` rounds.
+
+    A round is four calls, two of each, and its time for each the mean of the two.
+    """
     for warm in (ours, peer, ours, peer):
         warm()
     times: list[tuple[float, float]] = []
@@ -103,11 +108,8 @@ def race(ours: Callable, peer: Callable, *, seconds: float = 2.0, rounds: int = 
     try:
         end = time.perf_counter() + seconds
         while len(times) < rounds or time.perf_counter() < end:
-            if len(times) % 2:
-                theirs, mine = _seconds(peer), _seconds(ours)
-            else:
-                mine, theirs = _seconds(ours), _seconds(peer)
-            times.append((mine, theirs))
+            mine, theirs, theirs_again, mine_again = map(_seconds, (ours, peer, peer, ours))
+            times.append(((mine + mine_again) / 2, (theirs + theirs_again) / 2))
     finally:
         gc.enable()
     low, ratio, high = statistics.quantiles([mine / theirs for mine, theirs in times], n=4)
