@@ -34,14 +34,29 @@ class UsesOf(SphinxDirective):
         return [uses_of(name=self.arguments[0])]
 
 
+def literal_blocks(lines: list[str]) -> list[str]:
+    """What stands indented below a paragraph of a module's docstring is code, not a quotation."""
+    told, before = [], ""
+    for line in lines:
+        if line[:4].isspace() and before and not before[0].isspace():
+            told += ["::", ""]
+        before = line or before
+        told.append(line)
+    return told
+
+
 def prepare_docstring(app, what, name, obj, options, lines) -> None:
     """Autodoc: a bar is a bar, as in |q - k|; after a function's or class's text, its uses."""
     for place, line in enumerate(lines):
+        if what == "module" and line[:4].isspace():  # code
+            continue
         parts = line.split("`")
         lines[place] = "`".join(
             part if inside % 2 else part.replace("|", r"\|")
             for inside, part in enumerate(parts)
         )
+    if what == "module":
+        lines[:] = literal_blocks(lines)
     if what in ("function", "class", "exception"):
         lines += ["", f".. attn-uses:: {name}", ""]
 
@@ -188,11 +203,19 @@ class LinkNames(SphinxPostTransform):
                 literal.astext().startswith("ab.") or self.in_reference()
             ):
                 continue
+            if self.in_reference() and not self.meant(literal.astext()):
+                continue
             if address := names.address(self.app.builder, self.env.docname, found[1]):
                 link = nodes.reference(
                     "", "", literal.deepcopy(), internal=True, refuri=address
                 )
                 literal.parent.replace(literal, link)
+
+    def meant(self, text: str) -> bool:
+        """Whether a docstring means the object: `weights` alone is an argument, not a method."""
+        found = names_of(self.env).get(NAME.fullmatch(text)[1])
+        whole = found and found[1].objtype in ("class", "data", "exception", "function")
+        return bool(whole) or "." in text
 
     def in_reference(self) -> bool:
         return self.env.docname.startswith(REFERENCE)

@@ -7,16 +7,13 @@ from pathlib import Path
 
 STORED = Path(__file__).parent / "results" / "bench.json"
 HEAD = (
-    "subject, setting",
+    "setting",
     "pass",
-    "against",
     "ms, ours / peer",
-    "ratio",
-    "goal",
+    "time, ratio",
     "on a cold heap",
     "MB, ours / peer",
-    "ratio",
-    "goal",
+    "memory, ratio",
 )
 
 
@@ -42,9 +39,17 @@ def missed(result: dict) -> list[str]:
 
 
 def table(result: dict) -> str:
-    """One line a row; a goal that is met is followed by ✓, one that is missed by ✗."""
-    lines = [HEAD, ["---"] * 3 + ["---:"] * (len(HEAD) - 3), *map(_cells, result["rows"])]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    """A table for each subject and peer; a goal that is met is marked ✓, one that is missed ✗."""
+    rule = ["---"] * 2 + ["---:"] * (len(HEAD) - 2)
+    groups: dict[tuple[str, str], list[dict]] = {}
+    for row in result["rows"]:
+        groups.setdefault((row["subject"], row["peer"]), []).append(row)
+    blocks = []
+    for (subject, peer), rows in groups.items():
+        lines = [HEAD, rule, *map(_cells, rows)]
+        cells = "\n".join("| " + " | ".join(line) + " |" for line in lines)
+        blocks.append(f"**{subject[0].upper()}{subject[1:]}**, against {peer}\n\n{cells}")
+    return "\n\n".join(blocks)
 
 
 def conditions(result: dict) -> str:
@@ -59,26 +64,25 @@ def conditions(result: dict) -> str:
 
 def _cells(row: dict) -> list[str]:
     time, memory = row["time"], row["memory"]
-    return [
-        f"{row['subject']}, {row['setting']}",
+    cells = [
+        row["setting"],
         row["pass"],
-        row["peer"],
         f"{_number(time['ours_ms'])} / {_number(time['peer_ms'])}",
-        f"{time['ratio']:.2f}",
-        _goal(row, "time"),
+        _ratio(row, "time"),
         f"{row['cold_ratio']:.2f}",
         f"{memory['ours_mb']:.1f} / {memory['peer_mb']:.1f}",
-        f"{memory['ratio']:.2f}",
-        _goal(row, "memory"),
+        _ratio(row, "memory"),
     ]
+    return [cells[0], *(cell.replace(" ", "\N{NO-BREAK SPACE}") for cell in cells[1:])]
 
 
 def _number(x: float) -> str:
     return f"{x:.0f}" if x >= 100 else f"{x:.3g}"
 
 
-def _goal(row: dict, measure: str) -> str:
+def _ratio(row: dict, measure: str) -> str:
+    ratio = row[measure]["ratio"]
     if measure not in row["goals"]:
-        return ""
+        return f"{ratio:.2f}"
     limit = row["goals"][measure]
-    return f"≤ {limit:.2f} {'✓' if row[measure]['ratio'] <= limit else '✗'}"
+    return f"{ratio:.2f} ≤ {limit:.2f} ✓" if ratio <= limit else f"{ratio:.2f} > {limit:.2f} ✗"

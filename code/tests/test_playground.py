@@ -23,7 +23,6 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "code" / "tools"))
 
 import playground  # noqa: E402
-
 from build import build  # noqa: E402
 
 

@@ -14,7 +14,6 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "book" / "_ext"), str(ROOT / "code" / "tools")]
 
 import attn_cards  # noqa: E402
-
 from build import build  # noqa: E402
 
 ADDRESS = "https://example.org/course"

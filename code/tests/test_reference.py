@@ -45,3 +45,20 @@ def test_a_bar_in_a_docstring_is_a_bar():
     lines = ["minus |q - k| / 2, as in `a | b`"]
     attn_api.prepare_docstring(None, "module", "attnbook.scores", None, None, lines)
     assert lines == [r"minus \|q - k\| / 2, as in `a | b`"]
+
+
+def test_indented_lines_of_a_module_are_code():
+    lines = [
+        "Asked in two moves:",
+        "",
+        "    a = f(x | y)",
+        "    b = g(a)",
+        "",
+        "- a point",
+        "  of it",
+    ]
+    attn_api.prepare_docstring(None, "module", "attnbook.transformer", None, None, lines)
+    assert lines == [
+        *["Asked in two moves:", "", "::", "", "    a = f(x | y)", "    b = g(a)"],
+        *["", "- a point", "  of it"],
+    ]

@@ -17,7 +17,6 @@ sys.path.insert(0, str(ROOT / "code" / "tools"))
 import check  # noqa: E402
 import clean  # noqa: E402
 import stamp  # noqa: E402
-
 from build import build  # noqa: E402
 
 URL = "https://github.com/owner/course"

@@ -66,7 +66,8 @@ def run(path: Path, *, fresh: bool = False) -> bool:
         nb = stamp(nb, configured(), place)
     start = processor_seconds()
     execute(nb, path.parent)
-    if path.resolve().parent == ROOT / "book" and start is not None:
+    chapter = path.resolve().parent == ROOT / "book" and path.stem[:1].isdigit()
+    if chapter and start is not None:  # the pages without a number show no run time
         record(path.stem, old, processor_seconds() - start)
     if not fresh:
         keep_same_but_for_numbers(old, nb)

@@ -1,6 +1,7 @@
 // Every head of one kind small, the chosen one large, on one scale: the browser, on live weights.
 import { takeMap } from "../widgets/browse_data.js";
 import { planFigure } from "../widgets/browse_layout.js";
+import { FIGURE } from "../widgets/browse_skeleton.js";
 import { headName, sidesOf } from "../widgets/browse_words.js";
 import { drawMap } from "../widgets/draw.js";
 import { watchWidth } from "../widgets/follow.js";
@@ -14,28 +15,16 @@ import { sceneOf } from "./play_scene.js";
 
 const TALLEST = 460; // of the large map
 const ALT = "Attention weights of the sentence above.";
-const SKELETON = `
-  <div class="lb-figure">
-    <div class="lb-large">
-      <p class="lb-heading" aria-hidden="true"><b></b><span></span></p>
-      <div class="ah-map">
-        <canvas tabindex="0" role="application" aria-roledescription="heat map" aria-label="${ALT}"></canvas>
-        <div class="ah-row" hidden></div>
-        <div class="ah-ring" hidden></div>
-      </div>
-    </div>
-  </div>
-  <p class="ah-readout" aria-hidden="true"></p>
-  <div class="ah-hidden"><p aria-live="polite"></p><table></table></div>`;
 
 export class Maps {
   constructor(root, store) {
     this.node = document.createElement("div");
     this.node.className = "pg-maps";
-    this.node.innerHTML = SKELETON;
+    this.node.innerHTML = FIGURE;
     Object.assign(this, { root, store, answer: null });
     const find = (selector) => this.node.querySelector(selector);
     [this.figure, this.heading, this.canvas] = [".lb-figure", ".lb-heading", "canvas"].map(find);
+    this.canvas.setAttribute("aria-label", ALT);
     this.voice = new Voice(this.node);
     this.explorer = new PlayExplorer(this.node, store, (text) => this.voice.say(text));
     this.grid = new PlayGrid((layer, head) => store.set({ layer, head }),

@@ -44,16 +44,17 @@ export class Sentence {
     }
     this.node.addEventListener("submit", (event) => { event.preventDefault(); wake(); });
     this.input.addEventListener("focus", wake, { once: true });
-    this.input.addEventListener("input", () => change(this.input.value));
+    this.input.addEventListener("input", () => this.changed());
     this.use(models[0]);
   }
 
   /** Shows the examples of a model, the first in the field. */
   use({ examples, about }) {
-    const { label } = select("Example", examples.map(englishText), (n) => this.set(englishText(examples[n])));
-    this.pick.replaceChildren(label);
+    this.examples = examples.map(englishText);
+    this.choice = select("Example", this.examples, (n) => this.set(this.examples[n]));
+    this.pick.replaceChildren(this.choice.label);
     this.about.textContent = about;
-    this.input.value = examples.length ? englishText(examples[0]) : "";
+    this.input.value = this.examples[0] ?? "";
   }
 
   get text() {
@@ -62,7 +63,13 @@ export class Sentence {
 
   set(text) {
     this.input.value = text;
-    this.change(text);
+    this.changed();
+  }
+
+  /** The list shows an example only as long as that is what stands in the field. */
+  changed() {
+    this.choice.show(this.examples.indexOf(this.text));
+    this.change(this.text);
   }
 
   /** Says what is unknown, with the nearest known words, each a button that takes its place. */

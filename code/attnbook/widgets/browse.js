@@ -4,6 +4,7 @@ import { CellExplorer } from "./browse_explorer.js";
 import { LayerGrid } from "./browse_grid.js";
 import { HEADING, planFigure } from "./browse_layout.js";
 import { BrowseLegend, makeBrowseControls } from "./browse_parts.js";
+import { FIGURE } from "./browse_skeleton.js";
 import { describeHead, headName, numberText, sidesOf } from "./browse_words.js";
 import { drawMap } from "./draw.js";
 import { follow, watchWidth } from "./follow.js";
@@ -14,27 +15,13 @@ import { Voice } from "./voice.js";
 
 const FIXED = ["_examples", "_weights", "_sizes", "_scores", "kinds", "score_label", "title", "alt", "vmax"];
 const TALLEST = 440; // of the large map, where the page sets no height
-const SKELETON = `
-  <p class="ah-title"></p>
-  <div class="lb-figure">
-    <div class="lb-large">
-      <p class="lb-heading" aria-hidden="true"><b></b><span></span></p>
-      <div class="ah-map">
-        <canvas tabindex="0" role="application" aria-roledescription="heat map"></canvas>
-        <div class="ah-row" hidden></div>
-        <div class="ah-ring" hidden></div>
-      </div>
-    </div>
-  </div>
-  <p class="ah-readout" aria-hidden="true"></p>
-  <div class="ah-hidden"><p aria-live="polite"></p><table></table></div>`;
 
 class BrowseView {
   constructor(model, el) {
     this.model = model;
     this.root = document.createElement("div");
     this.root.className = "attn-heatmap attn-browse";
-    this.root.innerHTML = SKELETON;
+    this.root.innerHTML = `<p class="ah-title"></p>${FIGURE}`;
     el.append(this.root);
     const find = (selector) => this.root.querySelector(selector);
     [this.title, this.figure, this.heading] = [".ah-title", ".lb-figure", ".lb-heading"].map(find);

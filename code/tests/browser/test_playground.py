@@ -257,6 +257,18 @@ def test_a_new_sentence_lets_forced_weights_go(translated):
     assert page.locator(".pg-forced li").count() == 0
 
 
+def test_the_list_of_examples_shows_what_stands_in_the_field(translated):
+    page = translated.page
+    chosen = page.get_by_label("Example")
+    field = page.get_by_label("English sentence")
+    chosen.select_option("1")
+    example = field.input_value()
+    field.fill("the cat sees a dog .")
+    assert chosen.input_value() == ""
+    field.fill(example)
+    assert chosen.input_value() == "1"
+
+
 def test_another_model_begins_anew(translated, packed):
     page = translated.page
     page.get_by_label("Causal mask").uncheck()
