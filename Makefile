@@ -44,7 +44,7 @@ pdf: book  ## the whole book as _build/book.pdf, by Chromium; no TeX
 	@$(PY) code/tools/printed.py
 
 test: install  ## run every test: package, notebooks (nbval), built site in a browser (ARGS=...)
-	@$(ONE_THREAD) $(PY) -m pytest --nbval $(ARGS)
+	@$(ONE_THREAD) $(PY) code/tools/run_tests.py $(ARGS)
 
 notebooks: install  ## run the notebooks in place, then check them (NB=book/03_scoring.ipynb)
 	@$(PY) code/tools/notebooks.py $(ARGS) $(NB)
