@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import attnbook as ab
 from attnbook import metrics, stored
-from attnbook.data import Batch
+from attnbook.data import Batch, grammar_corpus
 from attnbook.experiments import reversal, transformer_translation, transformers, translators
 from attnbook.experiments.famous import BUGS, famous
 from attnbook.stored import load_table, load_weights
@@ -174,11 +174,7 @@ def translated():
 def test_stored_weights_give_the_stored_numbers(translated):
     """Up to what 200 of 2,000 sentences and half precision change."""
     reading, pairs = translated
-    (row,) = [
-        row
-        for row in load_table("transformer_translation")
-        if row["plan"] == "random" and row["seed"] == 0
-    ]
+    (row,) = [row for row in load_table("transformer_translation") if row["plan"] == "more"]
     assert torch.cat(reading.correct).float().mean().item() == pytest.approx(
         row["accuracy"], abs=0.02
     )
@@ -188,6 +184,58 @@ def test_stored_weights_give_the_stored_numbers(translated):
     for layer, kept in zip(found, row["heads"], strict=True):
         for head, of_head in zip(layer, kept, strict=True):
             assert head["hit"] == pytest.approx(of_head["hit"], abs=0.04)
+
+
+def test_the_table_holds_every_plan_and_seed():
+    rows = load_table("transformer_translation")
+    for name in ("random", "templates"):
+        seeds = [row["seed"] for row in rows if row["plan"] == name]
+        assert seeds == list(transformer_translation.SEEDS)
+    assert [row["seed"] for row in rows if row["plan"] == "more"] == [0]
+
+
+def test_what_more_sentences_bring_could_be_false():
+    rows = load_table("transformer_translation")
+    (more,) = [row for row in rows if row["plan"] == "more"]
+
+    def pick(rows, plan, *path):
+        found = [row for row in rows if row["plan"] == plan]
+        for name in path:
+            found = [row[name] for row in found]
+        return found
+
+    def told(**changed):
+        others = [row for row in rows if row is not more]
+        lengths = list(more["lengths"])
+        table = [*others, more | changed]
+        names = {"table": table, "lengths": lengths, "pick": pick, "span": str}
+        run_cell('more["exact"] >= 0.95', transformer_translation=transformer_translation, **names)
+
+    told()
+    with pytest.raises(AssertionError):
+        told(exact=0.94)
+    names, scores = more["lengths"].keys(), more["lengths"].values()
+    with pytest.raises(AssertionError):
+        told(lengths=dict(zip(names, reversed(scores), strict=True)) | {"3-10": {"exact": 2.0}})
+
+
+def test_further_sentences_hold_nothing_of_what_is_held_out():
+    splits = transformer_translation.load("random").splits
+    more = transformer_translation.further(splits, 1_200)
+    sources = [pair.source for pair in more.train]
+    assert len(splits.train) + 1_000 < len(sources) == len(set(sources))
+    assert {pair.source for pair in splits.train} <= set(sources)
+    assert more[1:] == splits[1:]
+    assert not {pair.source for part in splits[1:] for pair in part} & set(sources)
+
+
+def test_a_held_out_sentence_that_is_drawn_again_is_dropped():
+    splits = transformer_translation.load("random").splits
+    drawn = grammar_corpus(seed=1, size=1_200).train[0]
+    for held_out in ({"test": [drawn]}, {"validation": [drawn]}):
+        more = transformer_translation.further(splits._replace(**held_out), 1_200)
+        assert drawn.source not in {pair.source for pair in more.train}
+    assert drawn in transformer_translation.further(splits, 1_200).train
 
 
 def test_against_shuffled_gold_no_head_is_good(translated):

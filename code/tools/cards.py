@@ -13,6 +13,7 @@ import sys
 
 import torch
 
+from attnbook.experiments import transformer_translation
 from attnbook.experiments.translators import read
 from attnbook.metrics import bleu_interval, bleu_signature, exact_match
 from attnbook.stored import FOLDER, load_record, load_weights
@@ -20,10 +21,12 @@ from attnbook.stored import FOLDER, load_record, load_weights
 ABOUT = {
     "transformer_translation": {
         "task": "English to French, sentences of the course's grammar corpus",
-        "data": '`attnbook.data.grammar_corpus("random")`, made by the package, seed 0',
+        "data": '`attnbook.data.grammar_corpus("random")`, made by the package, seed 0, and '
+        f"{transformer_translation.FURTHER:,} further sentences of the same grammar, seed 1",
         "licence": "MIT, as the code that makes the data",
-        "splits": "20,000 pairs to learn from, 2,000 to choose by, 2,000 to judge on; no source "
+        "splits": "{pairs:,} pairs to learn from, 2,000 to choose by, 2,000 to judge on; no source "
         "sentence stands in two of them",
+        "plan": "more",
         "limits": "knows the words and constructions of the grammar and no others",
     },
     "transformer_everyday": {
@@ -41,6 +44,7 @@ ABOUT = {
 def card(name: str) -> str:
     """The card of one stored model, as Markdown."""
     record, about = load_record(name), ABOUT[name]
+    row = next(row for row in record["rows"] if row.get("plan") == about.get("plan"))
     experiment = importlib.import_module(f"attnbook.experiments.{name}")
     model, of = experiment.stored(load_weights(name))
     pairs = of.splits.test
@@ -55,7 +59,7 @@ def card(name: str) -> str:
         f"{config.d_model} features, {config.num_heads} heads, "
         f"{sum(p.numel() for p in model.parameters()):,} parameters, float16.",
         f"- **Data**: {about['data']}.",
-        f"- **Splits**: {about['splits']}.",
+        f"- **Splits**: {about['splits'].format_map(row)}.",
         f"- **Licence**: {about['licence']}.",
         f"- **Held-out BLEU**: {value:.1f} (95% interval over sentences {low:.1f} to {high:.1f}; "
         f"`{bleu_signature()}`). Exact match: {exact_match(written, targets):.2f}. "

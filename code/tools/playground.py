@@ -36,7 +36,7 @@ class Kind(NamedTuple):
 MODELS = {
     "grammar": Kind(
         "transformer_translation",
-        "random",
+        "more",
         "sentences of the course's own English-French grammar",
     ),
     "everyday": Kind(
@@ -94,7 +94,7 @@ def about(name: str, of: Corpus) -> dict:
     found = row(name)
     return {
         "data": kind.data,
-        "pairs": len(of.splits.train),
+        "pairs": found.get("pairs", len(of.splits.train)),
         "judged": len(of.splits.test[:judged]),
         "weights": record["weights"][kind.experiment],
         "command": record["command"],
