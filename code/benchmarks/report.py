@@ -73,7 +73,7 @@ def _cells(row: dict) -> list[str]:
         f"{memory['ours_mb']:.1f} / {memory['peer_mb']:.1f}",
         _ratio(row, "memory"),
     ]
-    return [cells[0], *(cell.replace(" ", "\N{NO-BREAK SPACE}") for cell in cells[1:])]
+    return [cell.replace(" ", "\N{NO-BREAK SPACE}") for cell in cells]
 
 
 def _number(x: float) -> str:
