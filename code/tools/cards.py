@@ -65,6 +65,7 @@ def card(name: str) -> str:
         f"`{bleu_signature()}`). Exact match: {exact_match(written, targets):.2f}. "
         f"On {len(pairs):,} pairs, greedy decoding, these very weights (seed 0).",
         f"- **Made by**: `{record['command']}`, {record['date']}, torch {record['torch']}.",
+        *([f"- **How**: {record['how']}."] if "how" in record else []),
         f"- **Limits**: {about['limits']}.",
     ]
     return "\n".join(lines) + "\n"
