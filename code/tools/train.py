@@ -1,6 +1,6 @@
 """Run the experiments over many seeds and store their tables and weights in the package.
 
-    python code/tools/train.py [NAME ...] [--jobs N]
+    python code/tools/train.py [NAME ...] [--jobs N] [--threads N]
 
 An experiment is a module of `attnbook.experiments` with
 
@@ -50,10 +50,11 @@ def rounded(value):
     return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
 
 
-def header(experiment, name: str) -> dict:
-    """What makes the rows of an experiment."""
+def header(experiment, name: str, threads: int = 1) -> dict:
+    """What makes the rows of an experiment; threads are in it, for the late digits hang on them."""
+    given = f' ARGS="--threads {threads}"' if threads != 1 else ""
     record = {
-        "command": f"make train EXP={name}",
+        "command": f"make train EXP={name}{given}",
         "code": fingerprint(experiment.SOURCES),
         "sources": sorted(experiment.SOURCES),
         "torch": torch.__version__.split("+")[0],
@@ -64,9 +65,11 @@ def header(experiment, name: str) -> dict:
     return record
 
 
-def one(name: str, seed: int, note: dict[str, str]) -> tuple[list[dict], dict[str, str]]:
+def one(
+    name: str, seed: int, note: dict[str, str], threads: int = 1
+) -> tuple[list[dict], dict[str, str]]:
     """Rows of one seed, and the hashes of the weights that it stored."""
-    torch.set_num_threads(1)  # in a process of its own this has to be said again
+    torch.set_num_threads(threads)  # in a process of its own this has to be said again
     experiment = module_of(name)
     weights = {}
 
@@ -78,15 +81,16 @@ def one(name: str, seed: int, note: dict[str, str]) -> tuple[list[dict], dict[st
     return (rows if isinstance(rows, list) else [rows]), weights
 
 
-def train(name: str, jobs: int) -> dict:
+def train(name: str, jobs: int, threads: int = 1) -> dict:
     """The record of one experiment: its rows and what made them."""
     experiment = module_of(name)
-    record = header(experiment, name)
+    record = header(experiment, name, threads)
     note = {key: record[key] for key in ("command", "corpus", "torch") if key in record}
     rows, weights = [], {}
     bar = tqdm(total=len(experiment.SEEDS), desc=name, file=sys.stderr)
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as workers:
-        for more, kept in workers.map(one, repeat(name), experiment.SEEDS, repeat(note)):
+        each = workers.map(one, repeat(name), experiment.SEEDS, repeat(note), repeat(threads))
+        for more, kept in each:
             rows += more
             weights |= kept
             bar.update()
@@ -100,11 +104,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", choices=[*names(), []], help="all, if none is named")
     parser.add_argument("--jobs", type=int, default=1, help="seeds at a time")
+    parser.add_argument("--threads", type=int, default=1, help="threads of each seed")
     given = parser.parse_args()
     torch.set_num_threads(1)
     for name in given.names or names():
         path = FOLDER / f"{name}.json"
-        path.write_text(json.dumps(train(name, given.jobs), indent=1) + "\n", encoding="utf-8")
+        path.write_text(
+            json.dumps(train(name, given.jobs, given.threads), indent=1) + "\n", encoding="utf-8"
+        )
         print(f"stored {path.relative_to(FOLDER.parent)}")
     return 0
 
