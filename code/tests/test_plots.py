@@ -1,6 +1,8 @@
 """The static heat map: masked hatched, zero blank, small light, one scale."""
 
 import re
+import struct
+from base64 import b64decode
 
 import matplotlib as mpl
 import numpy as np
@@ -192,6 +194,23 @@ def test_the_stored_scale_of_differences_is_true():
         np.asarray(Image.open(f).convert("RGB")).astype(int) for f in (stored, BytesIO(kept))
     )
     assert np.percentile(np.abs(drawn - kept).max(axis=-1), 99.9) < 20
+
+
+def test_a_notebook_shows_every_figure_as_a_sharp_png_of_few_colours():
+    """Also one that is drawn with pyplot alone, and first: its backend has a format of its own."""
+    import nbformat
+    from nbclient import NotebookClient
+
+    cells = (
+        "import matplotlib.pyplot as plt\nfrom attnbook import plots\nplots.style()",
+        "_ = plt.subplots(figsize=(4, 3))[1].plot([1, 2])",
+    )
+    notebook = nbformat.v4.new_notebook(cells=list(map(nbformat.v4.new_code_cell, cells)))
+    NotebookClient(notebook, kernel_name="python3", timeout=120).execute()
+    (shown,) = notebook.cells[1].outputs
+    header = b64decode(shown.data["image/png"])[16:26]
+    assert struct.unpack(">IIBB", header) == (576, 432, 8, 3), "1.5 times the size, with a palette"
+    assert shown.metadata["image/png"] == {"width": 384, "height": 288}
 
 
 def test_gold_is_outlined():

@@ -64,7 +64,8 @@ def show_in_notebook() -> None:
     """In IPython, show every figure by `figure_png`; elsewhere do nothing."""
     if "IPython" not in sys.modules or (shell := sys.modules["IPython"].get_ipython()) is None:
         return
-    import matplotlib.pyplot  # noqa: F401  (first, for it registers a format of its own)
+    if "inline" in mpl.get_backend():  # now, not with the first figure: it registers its own
+        import matplotlib_inline.backend_inline  # noqa: F401
 
     def show(figure):
         png, width, height = figure_png(figure)
