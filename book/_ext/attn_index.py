@@ -8,12 +8,29 @@ from pathlib import Path
 
 from attn_terms import chapter_label
 
-# `causal_mask() (in module attnbook.masks)`, `project() (MultiHeadAttention method)`
+# `causal_mask() (in module attnbook.masks)`, `project() (MultiHeadAttention method)`,
+# `attnbook.masks (module)`
 OF_PACKAGE = re.compile(
-    r"(\w+(?:\(\))?) "
-    r"\((?:(?:in module|class in) \S+|(\w+ (?:\w+ )?(?:method|property|attribute)))\)"
+    r"([\w.]+(?:\(\))?) "
+    r"\((?:(?:in module|class in) \S+|((?:\w+ ){1,2}(?:method|property|attribute)|module))\)"
 )
 TEMPLATES = Path(__file__).parent / "templates"
+
+
+def modules_once(groups: list) -> list:
+    """The index with each module under its own name alone, not once more under "module"."""
+
+    def lifted(entry: tuple) -> tuple:
+        name, (links, parts, key) = entry
+        if links or [part for part, _ in parts] != ["module"]:
+            return entry
+        return f"{name} (module)", (parts[0][1], [], key)
+
+    kept = [
+        (letter, [lifted(entry) for entry in entries if entry[0] != "module"])
+        for letter, entries in groups
+    ]
+    return [(letter, entries) for letter, entries in kept if entries]
 
 
 def labels(app, pagename, templatename, context, doctree) -> None:
@@ -41,6 +58,7 @@ def labels(app, pagename, templatename, context, doctree) -> None:
         return ("", name) if not found else (found[1], found[2] or "")
 
     context["places"], context["parts"] = places, parts
+    context["genindexentries"] = modules_once(context["genindexentries"])
 
 
 def own_template(app, config) -> None:

@@ -193,7 +193,7 @@ def test_the_stored_scale_of_differences_is_true():
     drawn, kept = (
         np.asarray(Image.open(f).convert("RGB")).astype(int) for f in (stored, BytesIO(kept))
     )
-    assert np.percentile(np.abs(drawn - kept).max(axis=-1), 99.9) < 20
+    assert np.percentile(np.abs(drawn - kept).max(axis=-1), 99.9) < 10
 
 
 def test_a_notebook_shows_every_figure_as_a_sharp_png_of_few_colours():

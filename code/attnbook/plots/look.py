@@ -77,9 +77,9 @@ def show_in_notebook() -> None:
 def figure_png(figure: Figure, *, even: bool = False) -> tuple[bytes, int, int]:
     """A figure as PNG bytes with its width and height in CSS pixels; the same bytes each time.
 
-    Drawn at one and a half times its size, for sharp screens, and stored with at most 96 colours;
-    where a scale goes both ways from zero, or where `even` asks for it, those that cover the
-    picture's colours evenly: else colours that are rare in it are merged.
+    Drawn at one and a half times its size, for sharp screens, and stored with at most 96 colours:
+    those that cover the picture's colours evenly where `even` asks for it, else colours that are
+    rare in it are merged. Where a scale goes both ways from zero, 256 even ones.
     """
     from PIL import Image
 
@@ -88,8 +88,10 @@ def figure_png(figure: Figure, *, even: bool = False) -> tuple[bytes, int, int]:
     figure.savefig(drawn, format="png", dpi=1.5 * 96, bbox_inches=None)
     image = Image.open(drawn).convert("RGB")
     both_ways = any((map_.norm.vmin or 0) < 0 for axes in figure.axes for map_ in axes.images)
-    method = Image.Quantize.MAXCOVERAGE if both_ways or even else None
-    image = image.quantize(96, method, kmeans=int(even), dither=Image.Dither.NONE)
+    even = even or both_ways
+    method = Image.Quantize.MAXCOVERAGE if even else None
+    colours = 256 if both_ways else 96
+    image = image.quantize(colours, method, kmeans=int(even), dither=Image.Dither.NONE)
     image.save(stored, format="PNG", optimize=True)
     return stored.getvalue(), width, height
 

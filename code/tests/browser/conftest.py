@@ -6,6 +6,7 @@ import functools
 import os
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -24,19 +25,29 @@ def _missing(reason: str):
 
 
 @pytest.fixture(scope="session")
-def browser():
-    """One headless Chromium for the session."""
+def start():
+    """`start(speed=...)` gives a headless Chromium, closed after the session."""
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
         _missing("playwright is not installed: `pip install -r requirements.txt`")
-    with sync_playwright() as playwright:
+    with sync_playwright() as playwright, ExitStack() as opened:
         path = harness.find_browser(playwright)
         if path is None:
             _missing(harness.HOW)
-        browser = harness.launch(playwright, path)
-        yield browser
-        browser.close()
+
+        def started(**options):
+            browser = harness.launch(playwright, path, **options)
+            opened.callback(browser.close)
+            return browser
+
+        yield started
+
+
+@pytest.fixture(scope="session")
+def browser(start):
+    """One headless Chromium for the session."""
+    return start()
 
 
 class Visit:
@@ -86,6 +97,12 @@ class Visit:
 def visit(browser):
     """`visit(base, ...)` opens a context that may ask nothing outside `base`."""
     return functools.partial(Visit, browser)
+
+
+@pytest.fixture
+def visit_slowly(start):
+    """The same, by a browser that takes its connection for 2G."""
+    return functools.partial(Visit, start(speed="2G"))
 
 
 @pytest.fixture

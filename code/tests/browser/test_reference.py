@@ -107,3 +107,10 @@ def test_the_index_has_the_package(site):
         "book/01_cues.html",
     ]
     assert item.select_one("strong").get_text() == "3"  # its code is shown there
+
+
+def test_the_index_has_each_module_once(site):
+    named = [li.get_text(" ", strip=True) for li in soup(site / "genindex.html").select("li")]
+    masks = [text for text in named if text.split(" ")[0] == "attnbook.masks"]
+    assert len(masks) == 1 and masks[0].startswith("attnbook.masks (module)")
+    assert not [text for text in named if text.startswith("module")]

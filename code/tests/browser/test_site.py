@@ -220,8 +220,10 @@ def test_no_formula_is_cut_on_a_phone(visit, server, site, pages):
     assert seen >= 10
 
 
-def test_the_first_view_is_light(visit, server, site, pages):
-    heavy = {}
+@pytest.mark.parametrize("visited", ["visit", "visit_slowly"])
+def test_the_first_view_is_light(visited, request, server, site, pages):
+    """Also on a slow connection, where browsers fetch late pictures from further down."""
+    visit, heavy = request.getfixturevalue(visited), {}
     for name in pages:
         with visit(server) as shown:
             asked = set()
