@@ -4,9 +4,11 @@
 
 All pages of the table of contents but the reference stand one after the other in one page, with
 their numbers of chapters, equations and figures; each widget is its picture. No TeX is needed.
+It is printed twice: only then it is known on which page a chapter begins.
 """
 
 import argparse
+import io
 import sys
 import tempfile
 import time
@@ -15,18 +17,34 @@ from urllib.parse import urlsplit
 
 from bs4 import BeautifulSoup
 from pages import ASSETS, PARSER, ROOT, Page, browser_for, contents
+from pypdf import PdfReader
 
 LEFT_OUT = ("book/api/", "book/playground")  # a reference is looked up, a playground played with
 FOOTER = (
     '<div style="width:100%;text-align:center;font:8pt sans-serif;color:#555">'
     '<span class="pageNumber"></span></div>'
 )
+PAPER = {
+    "format": "A4",
+    "margin": dict.fromkeys(("top", "bottom", "left", "right"), "18mm"),
+    "print_background": True,
+    "display_header_footer": True,
+    "header_template": "<span></span>",
+    "footer_template": FOOTER,
+    "outline": True,
+    "tagged": True,
+}
 # Formulas wider than the column are set smaller, so that none is cut.
 FIT = """() => {
   for (const box of document.querySelectorAll("div.math")) {
     const inner = box.querySelector(".katex-display");
     const wide = inner && inner.scrollWidth / inner.clientWidth;
     if (wide > 1) inner.style.fontSize = `${Math.floor(96 / wide)}%`;
+  }
+}"""
+NUMBER = """(pages) => {
+  for (const place of document.querySelectorAll(".printed-number")) {
+    place.textContent = pages[place.closest("a").hash.slice(1)];
   }
 }"""
 READY = """async () => {
@@ -79,7 +97,8 @@ def assemble(site: Path, names: list[str]) -> str:
     scripts = dict.fromkeys(path for page in pages for path in page.scripts("katex", "auto-render"))
     lines = []
     for page in pages[1:]:
-        lines.append(f'<li><a href="#{slug(page.name)}">{page.title}</a></li>')
+        number = '<span class="printed-number"></span>'
+        lines.append(f'<li><a href="#{slug(page.name)}"><span>{page.title}</span>{number}</a></li>')
     for page in pages:
         printable(page, {slug(name) for name in names})
     title = pages[0].soup.title.get_text().split("—")[-1].strip()
@@ -101,6 +120,15 @@ def assemble(site: Path, names: list[str]) -> str:
     return str(soup)
 
 
+def begins(pdf: bytes) -> dict[str, int]:
+    """The page, counted from 1, of every place that a link within the PDF leads to."""
+    reader = PdfReader(io.BytesIO(pdf))
+    return {
+        name.removeprefix("/"): reader.get_destination_page_number(place) + 1
+        for name, place in reader.named_destinations.items()
+    }
+
+
 def to_pdf(html: str, out: Path) -> None:
     """Let the browser typeset the page; nothing but files may be asked for."""
     from playwright.sync_api import sync_playwright
@@ -116,18 +144,8 @@ def to_pdf(html: str, out: Path) -> None:
         page.goto(source.as_uri())
         page.evaluate(READY)
         page.evaluate(FIT)
-        margins = {"top": "18mm", "bottom": "18mm", "left": "18mm", "right": "18mm"}
-        page.pdf(
-            path=out,
-            format="A4",
-            margin=margins,
-            print_background=True,
-            display_header_footer=True,
-            header_template="<span></span>",
-            footer_template=FOOTER,
-            outline=True,
-            tagged=True,
-        )
+        page.evaluate(NUMBER, begins(page.pdf(**PAPER)))
+        page.pdf(path=out, **PAPER)
         browser.close()
 
 

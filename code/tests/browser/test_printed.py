@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
+from pypdf import PdfReader
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
@@ -133,6 +134,11 @@ def test_the_browser_prints_it(browser, site, tmp_path, monkeypatch):
     assert data.startswith(b"%PDF") and data.rstrip().endswith(b"%%EOF")
     assert len(re.findall(rb"/Type\s*/Page\b", data)) >= 8
     assert b"/Outlines" in data
+    reader = PdfReader(tmp_path / "book.pdf")
+    contents = reader.pages[0].extract_text()
+    for title in ("Notation", "Attention cues"):
+        (number,) = re.findall(rf"{title}.*?(\d+)\s*$", contents, re.MULTILINE)
+        assert title in reader.pages[int(number) - 1].extract_text(), "where the contents say"
 
 
 class NoPlaywright:
