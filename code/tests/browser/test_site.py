@@ -220,6 +220,50 @@ def test_no_formula_is_cut_on_a_phone(visit, server, site, pages):
     assert seen >= 10
 
 
+SIGNS = """() => {
+  const seen = new Set();
+  for (const box of document.querySelectorAll(".katex-html *")) {
+    const { fontFamily, fontWeight, fontStyle } = getComputedStyle(box);
+    for (const node of box.childNodes) {
+      if (node.nodeType !== Node.TEXT_NODE) continue;
+      for (const sign of node.data.replace(/[\\s\u200b]/g, "")) {
+        seen.add([`${fontStyle} ${fontWeight} 20px ${fontFamily.split(",")[0]}`, sign].join("|"));
+      }
+    }
+  }
+  return [...seen];
+}"""
+
+
+def test_every_sign_of_a_formula_has_its_glyph(visit, server, site, pages):
+    """The fonts of KaTeX are kept in part and in pieces; none may be missing."""
+    signs = set()
+    with visit(server) as shown:
+        page = shown.page
+        for name in pages:
+            if 'class="math' in (site / name).read_text("utf-8"):
+                arrive(page, site, server, name)
+                signs |= set(page.evaluate(SIGNS))
+        drawn = "".join(
+            '<p style="font: {}">{}</p>'.format(*sign.split("|")) for sign in sorted(signs)
+        )
+        page.goto(server + "404.html")
+        page.set_content(
+            f'<link rel="stylesheet" href="{server}_static/katex/katex.min.css">{drawn}'
+        )
+        settle(page)
+        session = shown.context.new_cdp_session(page)
+        for domain in ("DOM", "CSS"):
+            session.send(f"{domain}.enable")
+        root = session.send("DOM.getDocument")["root"]["nodeId"]
+        found = session.send("DOM.querySelectorAll", {"nodeId": root, "selector": "p"})["nodeIds"]
+        assert len(found) == len(signs) > 100
+        for node, sign in zip(found, sorted(signs), strict=True):
+            fonts = session.send("CSS.getPlatformFontsForNode", {"nodeId": node})["fonts"]
+            names = {font["familyName"] for font in fonts if font["isCustomFont"]}
+            assert len(fonts) == len(names) == 1 and names.pop().startswith("KaTeX"), sign
+
+
 @pytest.mark.parametrize("visited", ["visit", "visit_slowly"])
 def test_the_first_view_is_light(visited, request, server, site, pages):
     """Also on a slow connection, where browsers fetch late pictures from further down."""
