@@ -14,7 +14,6 @@ from pathlib import Path
 from docutils import nodes
 from jinja2 import DictLoader
 from sphinx.errors import ExtensionError
-from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx_external_toc.collectors import TocTreeCollectorWithStyles
 
 # What the theme's templates load on every page and no page of this book uses: template, pattern,
@@ -130,19 +129,6 @@ def name_folds(app, pagename, templatename, context, doctree) -> None:
     context["generate_toctree_html"] = named
 
 
-class EscapeDisplayMath(SphinxPostTransform):
-    r"""Write < and > of a display as \lt and \gt: sphinxcontrib-katex does not escape it."""
-
-    default_priority = 900
-    formats = ("html",)
-
-    def run(self) -> None:
-        for block in self.document.findall(nodes.math_block):
-            text = block.astext().replace("<", r"\lt ").replace(">", r"\gt ")
-            block.children = []
-            block += nodes.Text(text.replace("&", "& "))
-
-
 def number_chapters() -> None:
     """Wrap the collector's numbering, once: a document `NN_name` is chapter NN."""
     plain = TocTreeCollectorWithStyles.assign_section_numbers
@@ -212,7 +198,6 @@ def setup(app):
     app.connect("html-page-context", choose_assets, priority=900)
     app.connect("html-page-context", name_folds, priority=900)
     app.connect("build-finished", finish, priority=900)
-    app.add_post_transform(EscapeDisplayMath)
     app.add_css_file("theme.css", priority=790)
     app.add_css_file("landing.css", priority=795)
     app.add_css_file("site.css", priority=800)

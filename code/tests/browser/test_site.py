@@ -197,6 +197,27 @@ def test_no_page_scrolls_sideways_on_a_phone(visit, server, site, pages):
     assert not wide
 
 
+@pytest.mark.parametrize("device", WIDTHS)
+def test_no_formula_needs_scrolling(visit, server, site, pages, device):
+    """It stays clear of its number; on a phone it breaks, and the number stands below it."""
+    wide = """() => [...document.querySelectorAll("div.math")].filter((box) => {
+      const boxes = [...box.querySelectorAll(":scope > span:not(.eqno), .katex-html")];
+      const number = box.querySelector(".eqno")?.getBoundingClientRect();
+      return boxes.some((inner) => {
+        const { right, bottom } = inner.getBoundingClientRect();
+        const hit = number && right > number.left + 1 && bottom > number.top + 1;
+        return hit || inner.scrollWidth > inner.clientWidth + 1;
+      });
+    }).map((box) => box.textContent)"""
+    found = {}
+    with visit(server, width=WIDTHS[device]) as shown:
+        for name in pages:
+            arrive(shown.page, site, server, name)
+            if formulas := shown.page.evaluate(wide):
+                found[name] = formulas
+    assert not found
+
+
 # A formula is cut when it is wider than its box and the box does not scroll.
 CUT_FORMULAS = """() => [...document.querySelectorAll("div.math > span:not(.eqno)")]
   .filter((box) => {
