@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
 
 import pytest
+from bs4 import BeautifulSoup
 
 from coursegrade import release
 from coursegrade.exercise import Exercise
@@ -239,6 +240,19 @@ def test_no_formula_is_cut_on_a_phone(visit, server, site, pages):
                 cut[name] = found
     assert not cut
     assert seen >= 10
+
+
+def test_punctuation_stays_with_its_formula(site, pages):
+    """Browsers break a line between a formula and the comma after it, unless told not to."""
+    kept = 0
+    for name in pages:
+        page = BeautifulSoup((site / name).read_text("utf-8"), "html.parser")
+        for formula in page.select("span.math"):
+            if str(formula.next_sibling or "")[:1] in tuple(".,;:!?)"):
+                assert "attn-keep" in formula.parent["class"], f"{name}: {formula.parent}"
+                assert len(formula.parent.get_text()) - len(formula.get_text()) <= 4
+                kept += 1
+    assert kept > 100
 
 
 SIGNS = """() => {
