@@ -24,6 +24,7 @@ FOOTER = (
     '<div style="width:100%;text-align:center;font:8pt sans-serif;color:#555">'
     '<span class="pageNumber"></span></div>'
 )
+COLUMN = 657  # pixels, 96 to the inch: the width of A4 without its margins
 PAPER = {
     "format": "A4",
     "margin": dict.fromkeys(("top", "bottom", "left", "right"), "18mm"),
@@ -34,13 +35,23 @@ PAPER = {
     "outline": True,
     "tagged": True,
 }
-# Formulas wider than the column are set smaller, so that none is cut.
+# Formulas and tables wider than the column are set smaller, so that none is cut. What is still too
+# wide is named: for one such thing the browser would shrink the whole book.
 FIT = """() => {
   for (const box of document.querySelectorAll("div.math")) {
     const inner = box.querySelector(".katex-display");
     const wide = inner && inner.scrollWidth / inner.clientWidth;
     if (wide > 1) inner.style.fontSize = `${Math.floor(96 / wide)}%`;
   }
+  for (const table of document.querySelectorAll("table")) {
+    const wide = () => table.scrollWidth > table.parentElement.clientWidth;
+    for (let size = 9; size > 5 && wide(); size -= 0.25) table.style.fontSize = `${size}pt`;
+  }
+  const { clientWidth: edge, scrollWidth } = document.documentElement;
+  if (scrollWidth <= edge) return [];
+  return [...document.body.querySelectorAll("*:not(.katex *)")]
+    .filter((box) => box.getBoundingClientRect().left + box.scrollWidth > edge + 1)
+    .slice(-3).map((box) => `${box.tagName.toLowerCase()} ${box.textContent.trim().slice(0, 40)}`);
 }"""
 NUMBER = """(pages) => {
   for (const place of document.querySelectorAll(".printed-number")) {
@@ -138,12 +149,13 @@ def to_pdf(html: str, out: Path) -> None:
         source = Path(folder) / "book.html"
         source.write_text(html, encoding="utf-8")
         browser = browser_for(playwright)
-        page = browser.new_page(viewport={"width": 700, "height": 1000})
+        page = browser.new_page(viewport={"width": COLUMN, "height": 1000})
         page.emulate_media(media="print", color_scheme="light")
         page.set_default_timeout(300_000)
         page.goto(source.as_uri())
         page.evaluate(READY)
-        page.evaluate(FIT)
+        if wide := page.evaluate(FIT):
+            raise ValueError(f"wider than the paper: {wide}")
         page.evaluate(NUMBER, begins(page.pdf(**PAPER)))
         page.pdf(path=out, **PAPER)
         browser.close()

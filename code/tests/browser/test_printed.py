@@ -127,7 +127,9 @@ def test_the_printed_book_holds_pictures_and_links_within_itself(whole):
 def test_the_browser_prints_it(browser, site, tmp_path, monkeypatch):
     monkeypatch.setattr(printed, "browser_for", lambda playwright: browser)
     monkeypatch.setattr(browser, "close", lambda: None, raising=False)
-    html = printed.assemble(site, ["book/index", "book/notation", "book/01_cues"])
+    html = printed.assemble(
+        site, ["book/index", "book/notation", "book/01_cues", "book/benchmarks"]
+    )
     monkeypatch.setattr("playwright.sync_api.sync_playwright", NoPlaywright)
     printed.to_pdf(html, tmp_path / "book.pdf")
     data = (tmp_path / "book.pdf").read_bytes()
@@ -139,6 +141,15 @@ def test_the_browser_prints_it(browser, site, tmp_path, monkeypatch):
     for title in ("Notation", "Attention cues"):
         (number,) = re.findall(rf"{title}.*?(\d+)\s*$", contents, re.MULTILINE)
         assert title in reader.pages[int(number) - 1].extract_text(), "where the contents say"
+
+
+def test_what_is_wider_than_the_paper_is_named(browser, tmp_path, monkeypatch):
+    """For one thing too wide the browser would print the whole book in a smaller type."""
+    monkeypatch.setattr(printed, "browser_for", lambda playwright: browser)
+    monkeypatch.setattr("playwright.sync_api.sync_playwright", NoPlaywright)
+    html = f"<p>fits</p><p style='white-space: nowrap'>{'too wide ' * 40}</p>"
+    with pytest.raises(ValueError, match=r"wider than the paper: \['p too wide"):
+        printed.to_pdf(html, tmp_path / "book.pdf")
 
 
 class NoPlaywright:
