@@ -19,6 +19,11 @@ PICTURE = """(box) => [...box.querySelectorAll("canvas")].map((c) => c.toDataURL
   + box.querySelector(".ah-hidden table").textContent"""
 
 
+def with_formulas(site, pages):
+    """The pages that have one."""
+    return [name for name in pages if 'class="math' in (site / name).read_text("utf-8")]
+
+
 def arrive(page, site, base, name):
     """Open a page, follow a redirect, and wait for what starts by itself: scripts, fonts."""
     page.goto(base + name, wait_until="commit")
@@ -212,7 +217,7 @@ def test_no_formula_needs_scrolling(visit, server, site, pages, device):
     }).map((box) => box.textContent)"""
     found = {}
     with visit(server, width=WIDTHS[device]) as shown:
-        for name in pages:
+        for name in with_formulas(site, pages):
             arrive(shown.page, site, server, name)
             if formulas := shown.page.evaluate(wide):
                 found[name] = formulas
@@ -232,7 +237,7 @@ CUT_FORMULAS = """() => [...document.querySelectorAll("div.math > span:not(.eqno
 
 def test_no_formula_is_cut_on_a_phone(visit, server, site, pages):
     cut, seen = {}, 0
-    for name in pages:
+    for name in with_formulas(site, pages):
         with visit(server, width=360, height=740) as shown:
             arrive(shown.page, site, server, name)
             seen += shown.page.locator("div.math .katex-display").count()
@@ -275,10 +280,9 @@ def test_every_sign_of_a_formula_has_its_glyph(visit, server, site, pages):
     signs = set()
     with visit(server) as shown:
         page = shown.page
-        for name in pages:
-            if 'class="math' in (site / name).read_text("utf-8"):
-                arrive(page, site, server, name)
-                signs |= set(page.evaluate(SIGNS))
+        for name in with_formulas(site, pages):
+            arrive(page, site, server, name)
+            signs |= set(page.evaluate(SIGNS))
         drawn = "".join(
             '<p style="font: {}">{}</p>'.format(*sign.split("|")) for sign in sorted(signs)
         )
