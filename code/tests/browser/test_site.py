@@ -203,6 +203,19 @@ def test_no_page_scrolls_sideways_on_a_phone(visit, server, site, pages):
     assert not wide
 
 
+def test_formulas_that_are_not_set_yet_do_not_widen_a_phone_s_page(visit, server, site, pages):
+    """Nor without JavaScript: their TeX goes on in the next line."""
+    wide = {}
+    for name in with_formulas(site, pages):
+        with visit(server, width=360, height=740) as shown:
+            shown.page.route("**/katex.min.js*", lambda route: route.fulfill(body=""))
+            arrive(shown.page, site, server, name)
+            assert not shown.page.locator(".katex").count()
+            if (width := shown.page.evaluate("document.documentElement.scrollWidth")) > 360:
+                wide[name] = width
+    assert not wide
+
+
 @pytest.mark.parametrize("device", WIDTHS)
 def test_no_formula_needs_scrolling(visit, server, site, pages, device):
     """It stays clear of its number; on a phone it breaks, and the number stands below it."""
