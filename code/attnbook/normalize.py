@@ -91,7 +91,9 @@ def entmax15(scores: Tensor, mask: Tensor | None = None) -> Tensor:
 def top_k_softmax(scores: Tensor, mask: Tensor | None = None, *, k: int) -> Tensor:
     """Softmax over the `k` best allowed keys of each query; the others get exactly zero.
 
-    Args as in `masked_softmax`, and:
+    Args:
+        scores: as in `masked_softmax`, which says the rest, too.
+        mask: as in `masked_softmax`.
         k: how many keys to keep, at least 1. Fewer allowed keys are all kept. Ties are broken by
             `torch.topk`, so that never more than `k` are kept.
 
@@ -117,7 +119,9 @@ def gumbel_softmax(
 ) -> Tensor:
     """Draw one key per query as a soft, differentiable sample.
 
-    Args as in `masked_softmax`, and:
+    Args:
+        scores: as in `masked_softmax`, which says the rest, too.
+        mask: as in `masked_softmax`.
         temperature: towards 0 the sample nears a one-hot pick, positive.
         hard: return the one-hot pick itself and pass the soft sample's gradient straight through.
         generator: source of the noise.

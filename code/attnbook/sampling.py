@@ -1,6 +1,8 @@
 """Room 8, sampling: draw from what a model expects, over the protocol of `decoding`.
 
-drawn = sample(model, source, source_lens, max_len=60, temperature=0.7, top_p=0.9)
+    drawn = sample(model, source, source_lens, max_len=60, temperature=0.7, top_p=0.9)
+
+Temperature, top-k and top-p change the distribution before a token is drawn.
 """
 
 from __future__ import annotations

@@ -58,8 +58,8 @@ def alignment_error_rate(
         possible: gold links P that it may have; every sure link is among them.
 
     Returns:
-        The rate over the whole corpus: the four counts are summed before they are divided, so a
-        long sentence weighs more than a short one.
+        The rate over the whole corpus, whose four counts are summed before they are divided, so
+        that a long sentence weighs more than a short one.
 
     Raises:
         ValueError: the numbers of sentences differ, a sure link is not possible, or there is

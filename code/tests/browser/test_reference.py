@@ -114,3 +114,13 @@ def test_the_index_has_each_module_once(site):
     masks = [text for text in named if text.split(" ")[0] == "attnbook.masks"]
     assert len(masks) == 1 and masks[0].startswith("attnbook.masks (module)")
     assert not [text for text in named if text.startswith("module")]
+
+
+def test_arguments_are_set_as_arguments(site):
+    """Not as a list of definitions, which is what a heading becomes that is not the usual one."""
+    for path in (site / "book/api").glob("*.html"):
+        page = soup(path)
+        assert not [dt for dt in page.select("dt") if dt.get_text().startswith("Args")], path.name
+        types = [dt.find_next("dd") for dt in page.select("dt") if dt.get_text() == "Return type:"]
+        assert not [dd for dd in types if len(dd.get_text().split()) > 1], "a sentence cut in two"
+        assert not [code for code in page.select("code") if "\\" in code.get_text()], path.name
