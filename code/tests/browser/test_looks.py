@@ -130,3 +130,18 @@ def test_without_an_address_no_page_names_one(site):
         text = path.read_text("utf-8")
         assert 'property="og:title"' in text and 'name="description"' in text
         assert "og:image" not in text and "og:url" not in text
+
+
+def test_no_table_is_cut_on_a_desktop(visit, server, pages):
+    cut = {}
+    with visit(server) as shown:
+        for name in (page for page in pages if page.startswith("book/")):
+            shown.page.goto(server + name)
+            wide = shown.page.evaluate(
+                """() => [...document.querySelectorAll(".bd-article table")]
+                  .filter((table) => table.scrollWidth > table.parentElement.clientWidth + 1)
+                  .map((table) => table.textContent.trim().slice(0, 60))"""
+            )
+            if wide:
+                cut[name] = wide
+    assert not cut
