@@ -3,10 +3,10 @@ import { HeadSwitches } from "./ablation_heads.js";
 import { Bars, OutputTable } from "./ablation_output.js";
 import { countRight, predictClasses, sharesOf, sumHeads } from "./ablation_sum.js";
 import { describeOut, describeQuery, describeRight, withAll } from "./ablation_words.js";
-import { follow, watchWidth } from "./follow.js";
+import { follow } from "./follow.js";
 import { button, element, select } from "./inputs.js";
 import { binary } from "./binary.js";
-import { applyTheme, watchTheme } from "./theme.js";
+import { onStage } from "./stage.js";
 
 const SETTINGS = ["ablated", "batch", "query", "vmax"];
 const HINT = "Click a map to take its head out; click again to put it back. Point at a column to see "
@@ -22,22 +22,14 @@ const SKELETON = `
   <div class="ah-hidden"><p aria-live="polite"></p></div>`;
 
 class AblationView {
-  constructor(model, el) {
-    this.model = model;
-    this.root = element("div", { class: "attn-heatmap attn-ablation" });
-    this.root.innerHTML = SKELETON;
-    el.append(this.root);
+  constructor(model, root, palette) {
+    Object.assign(this, { model, root, palette });
+    root.innerHTML = SKELETON;
     this.live = this.root.querySelector("[aria-live=polite]");
     this.readout = this.root.querySelector(".ah-readout");
     this.readContent();
-    this.palette = applyTheme(this.root);
-    const stops = [
-      follow(model, SETTINGS, (name) => this.change(name)),
-      watchTheme(() => { this.palette = applyTheme(this.root); this.draw(); }),
-      watchWidth(this.root, () => this.place()),
-    ];
     this.place();
-    this.stop = () => stops.forEach((stop) => stop());
+    this.stop = follow(model, SETTINGS, (name) => this.change(name));
   }
 
   store(changes) {
@@ -136,6 +128,11 @@ class AblationView {
     };
   }
 
+  paint(palette) {
+    this.palette = palette;
+    this.draw();
+  }
+
   draw() {
     const { model, arrays, sizes } = this;
     const { batches, heads, queries, relations } = sizes;
@@ -171,9 +168,4 @@ class AblationView {
   }
 }
 
-function render({ model, el }) {
-  const view = new AblationView(model, el);
-  return () => view.stop();
-}
-
-export default { render };
+export default onStage(AblationView, "attn-heatmap attn-ablation");

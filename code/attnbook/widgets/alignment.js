@@ -5,8 +5,8 @@ import { planPanels } from "./alignment_layout.js";
 import { AlignmentLegend } from "./alignment_legend.js";
 import { AlignmentPanel } from "./alignment_panel.js";
 import { describePlace, describeScore, describeStep, fillStepTable } from "./alignment_words.js";
-import { follow, watchWidth } from "./follow.js";
-import { applyTheme, watchTheme } from "./theme.js";
+import { follow } from "./follow.js";
+import { onStage } from "./stage.js";
 
 const SHAPE = ["example", "model", "side_by_side", "view", "vmax"]; // what moves things
 const CONTENT = ["_examples", "_weights", "model_labels", "title", "alt"];
@@ -25,26 +25,20 @@ const SKELETON = `
   <div class="ah-hidden"><p aria-live="polite"></p></div>`;
 
 class AlignmentView {
-  constructor(model, el) {
-    this.model = model;
-    this.root = document.createElement("div");
-    this.root.className = "attn-heatmap attn-align";
-    this.root.innerHTML = SKELETON;
-    el.append(this.root);
+  constructor(model, root, palette) {
+    Object.assign(this, { model, root, palette });
+    root.innerHTML = SKELETON;
     [this.title, this.stage, this.readout, this.live] = [
       ".ah-title", ".al-stage", ".ah-readout", "[aria-live]",
     ].map((selector) => this.root.querySelector(selector));
     this.player = {};
     this.legend = new AlignmentLegend();
     this.stage.after(this.legend.node);
-    this.palette = applyTheme(this.root);
     this.readContent();
     const stops = [
       follow(model, SHAPE, (name) => this.readShape(name)),
       follow(model, ["step"], () => this.readStep()),
       follow(model, CONTENT, () => this.readContent()),
-      watchTheme(() => { this.palette = applyTheme(this.root); this.draw(); }),
-      watchWidth(this.root, () => this.place()),
       () => { this.player.stop?.(); clearTimeout(this.timer); },
     ];
     this.stop = () => stops.forEach((stop) => stop());
@@ -147,6 +141,11 @@ class AlignmentView {
     });
   }
 
+  paint(palette) {
+    this.palette = palette;
+    this.draw();
+  }
+
   draw() {
     this.panels.forEach((panel, m) => {
       if (!panel.node.hidden) panel.draw(this.picture(m), this.palette, this.cell);
@@ -206,9 +205,4 @@ class AlignmentView {
   }
 }
 
-function render({ model, el }) {
-  const view = new AlignmentView(model, el);
-  return () => view.stop();
-}
-
-export default { render };
+export default onStage(AlignmentView, "attn-heatmap attn-align");

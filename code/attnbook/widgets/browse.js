@@ -7,37 +7,31 @@ import { BrowseLegend, makeBrowseControls } from "./browse_parts.js";
 import { FIGURE } from "./browse_skeleton.js";
 import { describeHead, headName, numberText, sidesOf } from "./browse_words.js";
 import { drawMap } from "./draw.js";
-import { follow, watchWidth } from "./follow.js";
+import { follow } from "./follow.js";
 import { listenTo } from "./gestures.js";
 import { planLayout } from "./layout.js";
-import { applyTheme, watchTheme } from "./theme.js";
+import { onStage } from "./stage.js";
 import { Voice } from "./voice.js";
 
 const FIXED = ["_examples", "_weights", "_sizes", "_scores", "kinds", "score_label", "title", "alt", "vmax"];
 const TALLEST = 440; // of the large map, where the page sets no height
 
 class BrowseView {
-  constructor(model, el) {
-    this.model = model;
-    this.root = document.createElement("div");
-    this.root.className = "attn-heatmap attn-browse";
-    this.root.innerHTML = `<p class="ah-title"></p>${FIGURE}`;
-    el.append(this.root);
+  constructor(model, root, palette) {
+    Object.assign(this, { model, root, palette });
+    root.innerHTML = `<p class="ah-title"></p>${FIGURE}`;
     const find = (selector) => this.root.querySelector(selector);
     [this.title, this.figure, this.heading] = [".ah-title", ".lb-figure", ".lb-heading"].map(find);
     this.canvas = find(".ah-map canvas");
     this.voice = new Voice(this.root);
     this.explorer = new CellExplorer(this.root, model, (text) => this.voice.say(text));
     listenTo(this.canvas, this.explorer);
-    this.palette = applyTheme(this.root);
     this.readContent();
     const stops = [
       follow(model, ["kind", "example"], () => this.readChoice()),
       follow(model, ["layer", "head"], () => this.readPlace()),
       follow(model, ["cell"], () => this.readCell()),
       follow(model, FIXED, () => this.readContent()),
-      watchTheme(() => { this.palette = applyTheme(this.root); this.draw(); }),
-      watchWidth(this.root, () => this.place()),
       () => this.voice.stop(),
     ];
     this.stop = () => stops.forEach((stop) => stop());
@@ -129,6 +123,11 @@ class BrowseView {
     this.draw();
   }
 
+  paint(palette) {
+    this.palette = palette;
+    this.draw();
+  }
+
   draw() {
     this.grid.draw(this.scene, this.model.get("score_label"), this.palette);
     this.drawLarge();
@@ -145,9 +144,4 @@ class BrowseView {
   }
 }
 
-function render({ model, el }) {
-  const view = new BrowseView(model, el);
-  return () => view.stop();
-}
-
-export default { render };
+export default onStage(BrowseView, "attn-heatmap attn-browse");

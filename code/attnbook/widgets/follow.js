@@ -1,19 +1,22 @@
 // Watching the model and the page.
 
-/** Calls f(name) whenever one of these traits changes; returns the export function that stops it. */
+/** Calls f(name) whenever one of these traits changes; returns the function that stops it. */
 export function follow(model, names, f) {
   const watched = names.map((name) => [`change:${name}`, () => f(name)]);
   watched.forEach(([event, g]) => model.on(event, g));
   return () => watched.forEach(([event, g]) => model.off(event, g));
 }
 
-/** Calls f whenever the width of `node` changes; returns the export function that stops it. */
+/**
+ * Calls f(width, before) whenever the width of `node` changes; it is 0 while the node is detached
+ * or hidden. Returns the function that stops it.
+ */
 export function watchWidth(node, f) {
   let width = node.clientWidth;
   const sizer = new ResizeObserver(() => {
-    if (node.clientWidth === width) return;
+    const before = width;
     width = node.clientWidth;
-    f();
+    if (width !== before) f(width, before);
   });
   sizer.observe(node);
   return () => sizer.disconnect();

@@ -1,11 +1,11 @@
 // The heat map widget: shows the weights that the model's scores and mask give, and answers.
 import { drawMap } from "./draw.js";
-import { follow, watchWidth } from "./follow.js";
+import { follow } from "./follow.js";
 import { planLayout } from "./layout.js";
 import { caption, news } from "./news.js";
 import { buildParts } from "./parts.js";
 import { readArrays, takePicture } from "./picture.js";
-import { applyTheme, watchTheme } from "./theme.js";
+import { onStage } from "./stage.js";
 
 const SETTINGS = [
   "lengths", "causal", "temperature", "scale", "scaled", "batch", "vmax", "head", "view", "query",
@@ -17,15 +17,12 @@ const CONTENT = [
 ];
 const TALLEST = 440; // pixels of a map below its heads, where the page sets no height
 class HeatmapView {
-  constructor(model, el) {
-    Object.assign(this, buildParts(model, el, () => this.picture));
-    this.palette = applyTheme(this.root);
+  constructor(model, root, palette) {
+    Object.assign(this, buildParts(model, root, () => this.picture), { palette });
     this.readContent();
     const stops = [
       follow(model, SETTINGS, (name) => this.readSettings(name)),
       follow(model, CONTENT, () => this.readContent()),
-      watchTheme(() => { this.palette = applyTheme(this.root); this.draw(); }),
-      watchWidth(this.root, () => this.place()),
       () => this.voice.stop(),
     ];
     this.stop = () => stops.forEach((stop) => stop());
@@ -81,6 +78,11 @@ class HeatmapView {
     this.draw();
   }
 
+  paint(palette) {
+    this.palette = palette;
+    this.draw();
+  }
+
   draw() {
     drawMap(this.canvas, this.layout, this.picture, this.palette);
     this.grid?.draw(this.arrays, this.palette);
@@ -88,9 +90,4 @@ class HeatmapView {
   }
 }
 
-function render({ model, el }) {
-  const view = new HeatmapView(model, el);
-  return () => view.stop();
-}
-
-export default { render };
+export default onStage(HeatmapView, "attn-heatmap");

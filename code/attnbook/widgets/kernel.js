@@ -5,8 +5,9 @@ import { fitCurve, nearest } from "./kernel_fit.js";
 import { planMap } from "./kernel_map.js";
 import { drawPlot, planPlot } from "./kernel_plot.js";
 import { describeError, describeQuery, digitsFor, fillKernelTable } from "./kernel_words.js";
+import { follow } from "./follow.js";
 import { cellAt } from "./layout.js";
-import { applyTheme, watchTheme } from "./theme.js";
+import { onStage } from "./stage.js";
 import { numeral } from "./words.js";
 
 const SETTINGS = ["kernel", "width", "leave_one_out", "vmax"];
@@ -34,12 +35,9 @@ const SKELETON = `
   <div class="ah-hidden"><p aria-live="polite"></p><table></table></div>`;
 
 class KernelView {
-  constructor(model, el) {
-    this.model = model;
-    this.root = document.createElement("div");
-    this.root.className = "attn-heatmap attn-kernel";
-    this.root.innerHTML = SKELETON;
-    el.append(this.root);
+  constructor(model, root, palette) {
+    Object.assign(this, { model, root, palette });
+    root.innerHTML = SKELETON;
     const find = (selector) => this.root.querySelector(selector);
     this.title = find(".ah-title");
     this.figure = find(".ak-figure");
@@ -52,15 +50,8 @@ class KernelView {
     this.table = find("table");
     this.controls = makeKernelControls(model, () => this.picture);
     this.title.after(this.controls.node);
-    this.readTheme();
     this.readContent();
     this.listen();
-  }
-
-  readTheme() {
-    const palette = applyTheme(this.root);
-    const mark = getComputedStyle(this.root).getPropertyValue("--ah-ring").trim();
-    this.palette = { ...palette, mark };
   }
 
   /** Takes in what a chapter fixes: points, truth, title. */
@@ -137,6 +128,11 @@ class KernelView {
       width: beside ? Math.floor(width - GAP - Math.min(this.layout.width, 0.51 * width)) : width,
       height: Math.floor(beside ? tall : limit(160, rest, 300)),
     });
+    this.draw();
+  }
+
+  paint(palette) {
+    this.palette = palette;
     this.draw();
   }
 
@@ -229,38 +225,14 @@ class KernelView {
     plot.addEventListener("focus", () => this.speak());
     this.listenDrag(plot, (event) => this.onPlot(event));
     this.listenDrag(map, (event) => this.onMap(event));
-    const listeners = [
-      [SETTINGS, () => this.readSettings()],
-      [CONTENT, () => this.readContent()],
-      [["query"], () => this.readQuery()],
+    const stops = [
+      follow(model, SETTINGS, () => this.readSettings()),
+      follow(model, CONTENT, () => this.readContent()),
+      follow(model, ["query"], () => this.readQuery()),
+      () => clearTimeout(this.timer),
     ];
-    const each = (act) => listeners.forEach(([names, listener]) => {
-      names.forEach((name) => act(`change:${name}`, listener));
-    });
-    each((event, listener) => model.on(event, listener));
-    const stopTheme = watchTheme(() => {
-      this.readTheme();
-      this.draw();
-    });
-    let width = this.root.clientWidth;
-    const sizer = new ResizeObserver(() => {
-      if (this.root.clientWidth === width) return;
-      width = this.root.clientWidth;
-      this.place();
-    });
-    sizer.observe(this.root);
-    this.stop = () => {
-      each((event, listener) => model.off(event, listener));
-      stopTheme();
-      sizer.disconnect();
-      clearTimeout(this.timer);
-    };
+    this.stop = () => stops.forEach((stop) => stop());
   }
 }
 
-function render({ model, el }) {
-  const view = new KernelView(model, el);
-  return () => view.stop();
-}
-
-export default { render };
+export default onStage(KernelView, "attn-heatmap attn-kernel");

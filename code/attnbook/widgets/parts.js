@@ -18,11 +18,8 @@ const SKELETON = `
   <div class="ah-hidden"><p aria-live="polite"></p><table></table></div>`;
 
 /** Sets up the parts once; returns them by name. `picture()` is what is shown now. */
-export function buildParts(model, el, picture) {
-  const root = document.createElement("div");
-  root.className = "attn-heatmap";
+export function buildParts(model, root, picture) {
   root.innerHTML = SKELETON;
-  el.append(root);
   const map = root.querySelector(".ah-map");
   const voice = new Voice(root);
   const say = (text) => voice.say(text);

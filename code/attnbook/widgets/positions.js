@@ -1,10 +1,11 @@
 // The positions explorer: a table of places, one of its columns as a curve, and likeness by offset.
+import { follow } from "./follow.js";
 import { cellAt } from "./layout.js";
 import { makePositionControls, readPositions } from "./positions_controls.js";
 import { encode } from "./positions_math.js";
 import { drawLine, drawTable, planLine, planTable } from "./positions_plot.js";
 import { captions, describePlace, fillPlaces } from "./positions_words.js";
-import { applyTheme, watchTheme } from "./theme.js";
+import { onStage } from "./stage.js";
 
 const WATCHED = [
   "kind", "kinds", "places", "d_model", "num_heads", "base", "place", "column", "offset", "title", "alt",
@@ -27,29 +28,19 @@ const SKELETON = `
   <div class="ah-hidden"><p aria-live="polite"></p><table></table></div>`;
 
 class PositionsView {
-  constructor(model, el) {
-    this.model = model;
-    this.root = document.createElement("div");
-    this.root.className = "attn-heatmap attn-positions";
-    this.root.innerHTML = SKELETON;
-    el.append(this.root);
+  constructor(model, root, palette) {
+    Object.assign(this, { model, root, palette });
+    root.innerHTML = SKELETON;
     const find = (selector) => this.root.querySelector(selector);
     [this.title, this.figure, this.map] = [".ah-title", ".ap-figure", ".ap-table"].map(find);
     [this.curve, this.likeness] = [".ap-curve", ".ap-likeness"].map(find);
     [this.readout, this.live, this.table] = [".ah-readout", "[aria-live=polite]", "table"].map(find);
     this.controls = makePositionControls(model);
     this.title.after(this.controls.node);
-    this.readTheme();
     this.compute();
     this.place();
     this.speakLater(false);
     this.listen();
-  }
-
-  readTheme() {
-    const palette = applyTheme(this.root);
-    const colour = (name) => getComputedStyle(this.root).getPropertyValue(name).trim();
-    this.palette = { ...palette, mark: colour("--ah-ring"), panel: colour("--ah-panel") };
   }
 
   compute() {
@@ -84,6 +75,11 @@ class PositionsView {
     this.lineRoom = {
       width: beside ? width - GAP - share : width, height: Math.max(110, Math.floor(lines / 2)),
     };
+    this.draw();
+  }
+
+  paint(palette) {
+    this.palette = palette;
     this.draw();
   }
 
@@ -181,32 +177,12 @@ class PositionsView {
     });
     this.listenDrag(this.curve, (x) => this.moveTo({ place: this.curvePlan.fromX(x) }));
     this.listenDrag(this.likeness, (x) => this.moveTo({ offset: this.likenessPlan.fromX(x) }));
-    const listener = () => this.read();
-    const each = (act) => WATCHED.forEach((name) => act(`change:${name}`, listener));
-    each((event, f) => model.on(event, f));
-    const stopTheme = watchTheme(() => {
-      this.readTheme();
-      this.draw();
-    });
-    let width = this.root.clientWidth;
-    const sizer = new ResizeObserver(() => {
-      if (this.root.clientWidth === width) return;
-      width = this.root.clientWidth;
-      this.place();
-    });
-    sizer.observe(this.root);
+    const stop = follow(model, WATCHED, () => this.read());
     this.stop = () => {
-      each((event, f) => model.off(event, f));
-      stopTheme();
-      sizer.disconnect();
+      stop();
       clearTimeout(this.timer);
     };
   }
 }
 
-function render({ model, el }) {
-  const view = new PositionsView(model, el);
-  return () => view.stop();
-}
-
-export default { render };
+export default onStage(PositionsView, "attn-heatmap attn-positions");

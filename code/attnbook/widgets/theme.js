@@ -7,7 +7,7 @@ function pageIsDark() {
   if (html.dataset.theme) return html.dataset.theme === "dark";
   if (body.dataset.jpThemeLight) return body.dataset.jpThemeLight === "false";
   if (html.getAttribute("theme")) return html.getAttribute("theme") === "dark";
-  if (/vscode-(dark|light)/.test(body.className)) return body.classList.contains("vscode-dark");
+  if (/vscode-(dark|light|high)/.test(body.className)) return !/vscode-\S*light/.test(body.className);
   return matchMedia("(prefers-color-scheme: dark)").matches;
 }
 
@@ -21,7 +21,7 @@ export function applyTheme(root) {
     ramp: ramp("ramp"), more: ramp("more"), less: ramp("less"), ink: colour("ink"), muted: colour("muted"),
     grid: colour("grid"), hatch: colour("hatch"), hatchGround: colour("hatch-ground"),
     onLarge: colour("on-large"), onSmall: colour("on-small"),
-    gold: colour("gold"), goldEdge: colour("gold-edge"),
+    gold: colour("gold"), goldEdge: colour("gold-edge"), mark: colour("ring"), panel: colour("panel"),
   };
 }
 

@@ -1,0 +1,32 @@
+// A view's life in the page: it is built once its element stands there with a width, whichever
+// front end put it there, and when. JupyterLab calls `render` before that, hides what is folded,
+// and takes out what is far from the screen: until then nothing is measured or coloured.
+import { watchWidth } from "./follow.js";
+import { applyTheme, watchTheme } from "./theme.js";
+
+/**
+ * A widget in anywidget's form, from a class of views: `new View(model, root, palette)`, with
+ * `place()` for a new width, `paint(palette)` for a new theme, and `stop()`.
+ */
+export function onStage(View, className) {
+  function render({ model, el }) {
+    const root = document.createElement("div");
+    root.className = className;
+    el.append(root);
+    let view = null;
+    const look = (width, before) => {
+      if (!width) return;
+      if (!view) {
+        view = new View(model, root, applyTheme(root));
+      } else {
+        if (!before) view.paint(applyTheme(root)); // it is back, and the theme may be another
+        view.place();
+      }
+    };
+    const repaint = () => { if (view && root.clientWidth) view.paint(applyTheme(root)); };
+    const stops = [watchWidth(root, look), watchTheme(repaint), () => view?.stop()];
+    look(root.clientWidth, 0);
+    return () => stops.forEach((stop) => stop());
+  }
+  return { render };
+}
