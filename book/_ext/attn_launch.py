@@ -1,18 +1,54 @@
-"""Buttons that open a chapter elsewhere, as far as the book has an address, and its download.
+"""Buttons of a chapter: its notebook to run, here or elsewhere.
 
-Without `repository.url` there are none. Colab's appears on the pages whose notebook holds the
-cell that installs the package there (`make notebooks` writes it): no button leads to a notebook
-that cannot run.
+The download and, as far as the book has an address, Colab and Binder lead to the reader's edition
+(`attn_edition`), which the publishing workflow keeps on a branch of its own. Without
+`repository.url` there is no button to elsewhere, never a made-up address.
 """
 
-import json
+import re
+from dataclasses import dataclass
+from urllib.parse import urlsplit
 
-INSTALL = "install-on-colab"  # the id of that cell, as in code/tools/stamp.py
+from sphinx.errors import ExtensionError
+
+EDITION = "notebooks"  # the folder of the site, and the branch of the repository
+HAS_EDITION = re.compile(r"(?:^|/)(\d\d_\w+|gallery)$")  # pages with a notebook to run
 HOSTS = {
     "notebook_interface": "jupyterlab",
     "binderhub_url": "https://mybinder.org",
     "colab_url": "https://colab.research.google.com",
 }
+
+
+@dataclass(frozen=True)
+class Repository:
+    """A public repository: `https://github.com/owner/name`."""
+
+    url: str
+
+    def __post_init__(self):
+        parts = urlsplit(self.url)
+        if parts.scheme != "https" or len(parts.path.strip("/").split("/")) != 2:
+            raise ExtensionError(
+                f"repository.url must be https://host/owner/name or empty, got {self.url!r}"
+            )
+
+    def launches(self, name: str) -> dict[str, str]:
+        """Where each host opens a notebook of the edition; they are asked for GitHub alone."""
+        if urlsplit(self.url).netloc != "github.com":
+            return {}
+        place = urlsplit(self.url).path.strip("/")
+        hub, colab = HOSTS["binderhub_url"], HOSTS["colab_url"]
+        return {
+            "Binder": f"{hub}/v2/gh/{place}/{EDITION}?urlpath=lab/tree/{name}.ipynb",
+            "Colab": f"{colab}/github/{place}/blob/{EDITION}/{name}.ipynb",
+        }
+
+
+def repository(app) -> Repository | None:
+    """The repository of the book's settings, or None while they name none."""
+    url = app.config.html_theme_options.get("repository_url", "")
+    return Repository(url.rstrip("/").removesuffix(".git")) if url else None
 
 
 def offer(app, config) -> None:
@@ -22,27 +58,23 @@ def offer(app, config) -> None:
 
 
 def mend(app, pagename, templatename, context, doctree) -> None:
-    """Take out the button of Colab where it would lead astray; name the download."""
-    if pagename not in app.env.found_docs:
-        return
-    path = app.env.doc2path(pagename)
+    """Lead every button to the reader's edition; a page without one has none to elsewhere."""
+    found = HAS_EDITION.search(pagename)
+    repo = repository(app)
+    launches = repo.launches(found[1]) if repo and found else {}
+    up = "../" * pagename.count("/")
     for group in context.get("header_buttons", []):
         for button in group.get("buttons", []):
-            if button.get("url", "").endswith(".ipynb") and "_sources" in button["url"]:
-                button |= {
-                    "text": "Download as notebook",
-                    "tooltip": "Download as notebook",
-                }
+            if found and button.get("url", "").endswith(".ipynb") and "_sources" in button["url"]:
+                words = "Download as notebook"
+                address = f"{up}{EDITION}/{found[1]}.ipynb"
+                button |= {"text": words, "tooltip": words, "url": address}
         if group.get("label") == "launch-buttons":
-            group["buttons"] = [
-                b for b in group["buttons"] if b["text"] != "Colab" or installs(path)
-            ]
-
-
-def installs(path) -> bool:
-    """Whether a notebook starts with the cell that installs the package."""
-    with open(path, encoding="utf-8") as file:
-        return any(cell.get("id") == INSTALL for cell in json.load(file)["cells"][:2])
+            known = [button for button in group["buttons"] if button["text"] in launches]
+            group["buttons"] = [b | {"url": launches[b["text"]]} for b in known]
+    context["header_buttons"] = [
+        group for group in context.get("header_buttons", []) if group.get("buttons") != []
+    ]
 
 
 def setup(app):

@@ -9,8 +9,9 @@ import copy
 STUB_ESM = (
     'export default { render({ el }) { el.textContent = "Run this cell to wake the widget."; } };'
 )
-#: What stands in a committed notebook for the style sheet.
-STUB_CSS = "/* run this cell to wake the widget */"
+#: What stands there for the style sheet: nothing. anywidget keeps one sheet a class in a page, and
+#: a stub's, when the notebook's saved state is restored last, would take the place of the real one.
+STUB_CSS = ""
 
 
 def stub_state(state: dict) -> dict:
