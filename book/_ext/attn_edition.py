@@ -42,29 +42,33 @@ METADATA = {
 }
 # Colab has the rest, and its torch stays as it is: nothing here asks for another one.
 MISSING_ON_COLAB = "anywidget pooch sacrebleu safetensors statsmodels"
-INSTALL_CELL = """\
-# The course's package, on Colab, beside the torch that is there. Elsewhere this does nothing.
+FIRST_CELL = """\
+# Installs the course's package on Colab, beside the torch that is there; elsewhere it does nothing.
 import importlib.util, sys
 
-if "google.colab" in sys.modules and importlib.util.find_spec("attnbook") is None:
-    %pip install -q {missing}
-    %pip install -q --no-deps {peer} "{package}\""""
-ASK_CELL = """\
-# Here it does nothing; where the course's package is missing, it says so.
+if importlib.util.find_spec("attnbook") is None:
+    if "google.colab" in sys.modules:
+        %pip install -q {missing}
+        %pip install -q --no-deps {peer} "{package}"
+    else:
+        print('attnbook is missing here: run %pip install "{package}"')"""
+# The same while the course has no address to install from.
+FIRST_CELL_UNNAMED = """\
+# Does nothing, unless the course's package is missing.
 import importlib.util
 
 if importlib.util.find_spec("attnbook") is None:
-    print("attnbook is not installed: run `pip install` on the folder code/ of the course")"""
+    print("attnbook is missing here: run %pip install with the path of the course's folder code/")"""
 
 
 def install_cell(repo: Repository | None, root: Path) -> str:
     """The first cell: it installs what Colab lacks, or says what is missing."""
     if repo is None:
-        return ASK_CELL
+        return FIRST_CELL_UNNAMED
     pins = (root / "requirements.txt").read_text(encoding="utf-8").splitlines()
     peer = next(line for line in pins if line.startswith("d2l=="))
     package = f"attnbook @ git+{repo.url}@{EDITION}#subdirectory=code"
-    return INSTALL_CELL.format(missing=MISSING_ON_COLAB, peer=peer, package=package)
+    return FIRST_CELL.format(missing=MISSING_ON_COLAB, peer=peer, package=package)
 
 
 def gated(source: str, tags) -> str:

@@ -72,6 +72,8 @@ class Markdown:
         return f"**{self.inline(node.children)}**"
 
     def write_container(self, node) -> str:
+        if all(isinstance(child, nodes.footnote) for child in node.children):
+            return "\n".join(map(self.block, node.children))  # the list of references
         return self.blocks(node.children)
 
     def write_footnote(self, node) -> str:

@@ -9,7 +9,6 @@ Without names: every notebook in book/. A second run changes no byte. Cells tagg
 """
 
 import argparse
-import copy
 import os
 import sys
 import time
@@ -24,7 +23,6 @@ from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from run_times import processor_seconds, record
-from stamp import configured, path_in_repository, stamp
 
 SKIP = "skipped-on-this-machine"
 TIMEOUT = 900  # seconds a cell
@@ -62,8 +60,6 @@ def run(path: Path, *, fresh: bool = False) -> bool:
     before = path.read_bytes()
     old = nbformat.reads(before.decode("utf-8"), as_version=4)
     nb = nbformat.reads(before.decode("utf-8"), as_version=4)
-    if place := path_in_repository(path):
-        nb = stamp(nb, configured(), place)
     start = processor_seconds()
     execute(nb, path.parent)
     chapter = path.resolve().parent == ROOT / "book" and path.stem[:1].isdigit()
@@ -79,21 +75,12 @@ def run(path: Path, *, fresh: bool = False) -> bool:
     return after != before
 
 
-def stale_stamp(nb, path: Path):
-    """A complaint if the notebook's links and install cell are not those of the settings."""
-    place = path_in_repository(path)
-    if place and [c.source for c in nb.cells] != [
-        c.source for c in stamp(copy.deepcopy(nb), configured(), place).cells
-    ]:
-        yield "its links and install cell are of another address: `make notebooks` renews them"
-
-
 def check(paths) -> int:
     """Print what is wrong with these notebooks; returns how many complaints there are."""
     count = 0
     for path in paths:
         nb = nbformat.read(path, as_version=4)
-        for complaint in [*problems(nb), *stale_stamp(nb, path)]:
+        for complaint in problems(nb):
             print(f"{path}: {complaint}", file=sys.stderr)
             count += 1
     return count

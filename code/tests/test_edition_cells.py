@@ -1,0 +1,279 @@
+"""The reader's edition of a small book that has everything a chapter may hold."""
+
+import ast
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from IPython.core.inputtransformer2 import TransformerManager
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "code" / "tools"))
+sys.path.insert(0, str(ROOT / "book" / "_ext"))
+
+import attn_edition  # noqa: E402
+import attn_launch  # noqa: E402
+import clean  # noqa: E402
+import lab  # noqa: E402
+from build import build  # noqa: E402
+
+URL = "https://github.com/owner/course"
+SITE = "https://owner.example/course"
+COLAB = "https://colab.research.google.com/github/owner/course/blob/notebooks/01_a.ipynb"
+BINDER = "https://mybinder.org/v2/gh/owner/course/notebooks?urlpath=lab/tree/01_a.ipynb"
+TEXT = r"""# Title
+
+A sum $a<b$ by {footcite:t}`bahdanau2015`, and others {footcite:p}`nadaraya1964,watson1964`.
+
+$$ x_{ij} = \begin{cases} 1 & i < j \\ 0 \end{cases} $$ (eq-one)
+
+{eq}`eq-one` and {numref}`fig-one` and [the second](02_b.ipynb), 2\*3\*4, snake_case_name, `a|b`.
+
+| one | two |
+|---|--:|
+| $\vert x\vert$ | a\|b |
+
+:::{admonition} Folded
+:class: dropdown
+Some *words*.
+
+- a list
+  in two lines
+:::
+
+:::{note}
+Noted.
+:::
+
+1. first
+
+   more
+2. second
+
+term
+: its meaning
+"""
+END = "## References\n\n```{footbibliography}\n```"
+
+
+def chapter():
+    picture = new_output("display_data", data={"image/png": "iVBORw0KGgo="})
+    figure = {"caption": "A caption with $y$.", "name": "fig-one"}
+    told = {"mystnb": {"figure": figure, "image": {"alt": "a picture"}}}
+    cells = [
+        new_markdown_cell(TEXT, id="text"),
+        new_code_cell("x = 1", execution_count=1, id="code"),
+        new_code_cell("x", execution_count=2, id="shown", metadata=told, outputs=[picture]),
+        new_code_cell("print(x)", execution_count=3, id="gpu", metadata={"tags": ["gpu"]}),
+        new_code_cell("y = 2", execution_count=4, id="folded", metadata={"tags": ["hide-input"]}),
+        new_code_cell("z = 3", execution_count=5, id="gone", metadata={"tags": ["remove-cell"]}),
+        new_markdown_cell(END, id="end"),
+    ]
+    return clean.clean(new_notebook(cells=cells), "01_a")
+
+
+def small_book(folder, url="", site=""):
+    """Two chapters with this book's settings and, perhaps, addresses."""
+    settings = (ROOT / "_config.yml").read_text(encoding="utf-8")
+    for name, value in (("url", url), ("baseurl", site)):
+        pattern = rf'^  {name}: ".*"$'
+        settings, count = re.subn(pattern, f'  {name}: "{value}"', settings, flags=re.MULTILINE)
+        assert count == 1
+    (folder / "_config.yml").write_text(settings, encoding="utf-8")
+    for part in ("_ext", "_site"):
+        shutil.copytree(ROOT / "book" / part, folder / "book" / part)
+    shutil.copy(ROOT / "book" / "references.bib", folder / "book")
+    shutil.copy(ROOT / "requirements.txt", folder)
+    chapters = "".join(f"      - file: book/{name}\n" for name in ("01_a", "02_b", "extra"))
+    toc = f"format: jb-book\nroot: book/index\nparts:\n  - numbered: 1\n    chapters:\n{chapters}"
+    (folder / "_toc.yml").write_text(toc, encoding="utf-8")
+    (folder / "book" / "index.md").write_text("# Start\n\nText.", encoding="utf-8")
+    plain = clean.clean(new_notebook(cells=[new_markdown_cell("# B\n\nText.", id="b")]), "b")
+    nbformat.write(chapter(), folder / "book" / "01_a.ipynb")
+    nbformat.write(plain, folder / "book" / "02_b.ipynb")
+    nbformat.write(plain, folder / "book" / "extra.ipynb")
+    done = build(folder, folder)
+    assert done.returncode == 0, done.stdout[-3000:]
+    return folder / "_build" / "html"
+
+
+@pytest.fixture(scope="module")
+def named(tmp_path_factory):
+    """The book with addresses."""
+    return small_book(tmp_path_factory.mktemp("named"), URL, SITE)
+
+
+@pytest.fixture(scope="module")
+def unnamed(tmp_path_factory):
+    """The book without."""
+    return small_book(tmp_path_factory.mktemp("unnamed"))
+
+
+def cells_of(site):
+    return nbformat.read(site / "notebooks" / "01_a.ipynb", as_version=4).cells
+
+
+@pytest.fixture(scope="module")
+def text(named):
+    return "\n\n".join(c.source for c in cells_of(named) if c.cell_type == "markdown")
+
+
+SHOWN = [
+    r"A sum $a \lt b$ by Bahdanau *et al.* (2015), and others (Nadaraya, 1964; Watson, 1964).",
+    "$$\n" + r"x_{ij} = \begin{cases} 1 & i \lt j \\ 0 \end{cases} \tag{1.1}" + "\n$$",
+    f"[(1.1)]({SITE}/book/01_a.html#equation-eq-one) and [Fig. 1.1]({SITE}/book/01_a.html#fig-one)",
+    f"[the second]({SITE}/book/02_b.html)",
+    r"2\*3\*4, snake_case_name, `a|b`",
+    "| one | two |\n| --- | ---: |\n| $\\vert x\\vert$ | a\\|b |",
+    "<details>\n<summary>Folded</summary>\n\nSome *words*.\n\n- a list in two lines\n\n</details>",
+    "> **Note**\n>\n> Noted.",
+    "1. first\n\n   more\n\n2. second",
+    "- **term**: its meaning",
+    "**Fig. 1.1** A caption with $y$.",
+    "## References\n\n- Dzmitry Bahdanau",
+]
+
+
+@pytest.mark.parametrize("piece", SHOWN)
+def test_what_only_myst_shows_becomes_markdown(text, piece):
+    assert piece in text
+
+
+def test_code_cells_keep_their_order_and_say_what_they_need(named):
+    code = {c.id: c for c in cells_of(named) if c.cell_type == "code"}
+    assert list(code) == ["install", "code", "shown", "gpu", "folded", "gone"]
+    assert code["folded"].metadata == {"jupyter": {"source_hidden": True}}
+    assert all(not c.metadata for name, c in code.items() if name != "folded")
+    assert code["gpu"].source.splitlines()[0] == "if not torch.cuda.is_available():"
+    assert code["gpu"].source.endswith("else:\n    print(x)")
+
+
+def test_a_gated_cell_that_shows_its_last_value_or_cannot_be_moved_stops_the_build():
+    with pytest.raises(attn_edition.ExtensionError, match="must print"):
+        attn_edition.gated("x = 1\nx", ["gpu"])
+    with pytest.raises(attn_edition.ExtensionError, match="cannot be moved"):
+        attn_edition.gated('print("""one\ntwo""")', ["gpu"])
+
+
+@pytest.mark.parametrize("found", [True, False])
+def test_a_gate_runs_the_cell_or_says_why_not(found, capsys):
+    class Torch:
+        class cuda:  # noqa: N801
+            is_available = staticmethod(lambda: found)
+
+    exec(attn_edition.gated("print('ran')", ["gpu", "nbval-ignore-output"]), {"torch": Torch})
+    assert ("ran" in capsys.readouterr().out) is found
+
+
+def first_cell(source, monkeypatch, *, colab: bool, package: bool):
+    """Run the first cell with a shell that writes down what it is asked to install."""
+    asked = []
+
+    class Shell:
+        def run_line_magic(self, name, line):
+            asked.append(f"{name} {line}")
+
+    import importlib.util
+
+    modules = {k: v for k, v in sys.modules.items() if k != "google.colab"}
+    monkeypatch.setattr(sys, "modules", modules | ({"google.colab": sys} if colab else {}))
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: package or None)
+    code = TransformerManager().transform_cell(source)
+    exec(compile(code, "cell", "exec"), {"get_ipython": Shell})
+    return asked
+
+
+def install(site):
+    return next(c.source for c in cells_of(site) if c.id == "install")
+
+
+@pytest.mark.parametrize("colab", [True, False])
+def test_where_the_package_is_the_first_cell_does_nothing(
+    named, unnamed, monkeypatch, capsys, colab
+):
+    for site in (named, unnamed):
+        assert first_cell(install(site), monkeypatch, colab=colab, package=True) == []
+    assert capsys.readouterr().out == ""
+
+
+def test_on_colab_it_installs_the_package_and_leaves_torch_alone(named, monkeypatch):
+    commands = first_cell(install(named), monkeypatch, colab=True, package=False)
+    assert all(c.startswith("pip install -q ") for c in commands)
+    (package,) = [c for c in commands if "attnbook" in c]
+    assert "--no-deps" in package and f"git+{URL}@notebooks#subdirectory=code" in package
+    assert not re.search(r"\btorch\b", " ".join(commands))
+    asked = set(" ".join(commands).split())
+    declared = (ROOT / "code" / "pyproject.toml").read_text(encoding="utf-8")
+    needs = set(re.findall(r'^    "([a-z]+)[^"]*",$', declared, re.MULTILINE))
+    assert "sacrebleu" in needs
+    assert needs - asked == {"torch", "numpy", "matplotlib", "ipywidgets", "tqdm"}  # Colab's own
+
+
+@pytest.mark.parametrize("site", ["named", "unnamed"])
+def test_elsewhere_it_says_in_one_line_what_is_missing(site, request, monkeypatch, capsys):
+    source = install(request.getfixturevalue(site))
+    assert first_cell(source, monkeypatch, colab=False, package=False) == []
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith("attnbook is missing here: run %pip install")
+    assert ("git+" in line) is (site == "named")
+
+
+def test_with_an_address_the_buttons_lead_to_the_edition(named):
+    first, extra, start = (
+        (named / "book" / f"{name}.html").read_text("utf-8") for name in ("01_a", "extra", "index")
+    )
+    assert f'href="{COLAB}"' in first and f'href="{BINDER}"' in first
+    for page in (extra, start):  # they have no edition
+        assert "colab.research" not in page and "mybinder" not in page
+    for image in re.findall(r'<img[^>]*src="([^"]*logo_[^"]*)"', first):
+        assert (named / "book" / image).resolve().is_file()  # no picture of another host
+    assert 'href="../notebooks/01_a.ipynb"' in first and "Download as notebook" in first
+
+
+def test_without_an_address_there_are_downloads_alone(unnamed):
+    page = (unnamed / "book" / "01_a.html").read_text(encoding="utf-8")
+    assert "colab.research" not in page and "mybinder" not in page
+    assert 'href="../notebooks/01_a.ipynb"' in page
+    links = re.findall(r"\]\((\S+?)\)", "\n".join(c.source for c in cells_of(unnamed)))
+    inside = [link for link in links if not link.startswith("https://")]
+    assert inside and all(link.startswith("../book/") for link in inside)
+
+
+@pytest.mark.parametrize("url", ["github.com/owner/course", "https://github.com/owner", "made up"])
+def test_an_address_that_is_none_is_refused(url):
+    with pytest.raises(attn_launch.ExtensionError, match=r"repository\.url must be https://"):
+        attn_launch.Repository(url)
+
+
+def test_markup_that_is_not_known_stops_the_build():
+    from attn_markdown import Markdown
+    from docutils import nodes
+
+    writer = Markdown(lambda node: None, None, None)
+    with pytest.raises(NotImplementedError, match="no Markdown for <raw>"):
+        writer.block(nodes.raw())
+    with pytest.raises(NotImplementedError, match="no Markdown for <subscript>"):
+        writer.inline([nodes.subscript()])
+
+
+def test_every_gate_of_the_chapters_has_its_question():
+    ast.parse("\n".join(f"{question} {says}" for question, says in attn_edition.GATES.values()))
+    assert set(attn_edition.GATES) == clean.GATED
+
+
+def test_a_readers_copy_is_renewed_until_it_is_changed(tmp_path):
+    source = tmp_path / "html" / "notebooks"
+    source.mkdir(parents=True)
+    (source / "01_a.ipynb").write_text("[x](../book/01_a.html) one")
+    assert lab.renew(tmp_path) == []
+    copy = tmp_path / "lab" / "01_a.ipynb"
+    assert copy.read_text() == "[x](../html/book/01_a.html) one"
+    (source / "01_a.ipynb").write_text("two")
+    assert lab.renew(tmp_path) == [] and copy.read_text() == "two"
+    copy.write_text("mine")
+    (source / "01_a.ipynb").write_text("three")
+    assert lab.renew(tmp_path) == ["01_a.ipynb"] and copy.read_text() == "mine"
