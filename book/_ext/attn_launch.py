@@ -65,15 +65,23 @@ def mend(app, pagename, templatename, context, doctree) -> None:
     up = "../" * pagename.count("/")
     for group in context.get("header_buttons", []):
         for button in group.get("buttons", []):
-            if found and button.get("url", "").endswith(".ipynb") and "_sources" in button["url"]:
+            if (
+                found
+                and button.get("url", "").endswith(".ipynb")
+                and "_sources" in button["url"]
+            ):
                 words = "Download as notebook"
                 address = f"{up}{EDITION}/{found[1]}.ipynb"
                 button |= {"text": words, "tooltip": words, "url": address}
         if group.get("label") == "launch-buttons":
-            known = [button for button in group["buttons"] if button["text"] in launches]
+            known = [
+                button for button in group["buttons"] if button["text"] in launches
+            ]
             group["buttons"] = [b | {"url": launches[b["text"]]} for b in known]
     context["header_buttons"] = [
-        group for group in context.get("header_buttons", []) if group.get("buttons") != []
+        group
+        for group in context.get("header_buttons", [])
+        if group.get("buttons") != []
     ]
 
 

@@ -162,7 +162,7 @@ def test_a_gated_cell_that_shows_its_last_value_or_cannot_be_moved_stops_the_bui
 @pytest.mark.parametrize("found", [True, False])
 def test_a_gate_runs_the_cell_or_says_why_not(found, capsys):
     class Torch:
-        class cuda:  # noqa: N801
+        class cuda:
             is_available = staticmethod(lambda: found)
 
     exec(attn_edition.gated("print('ran')", ["gpu", "nbval-ignore-output"]), {"torch": Torch})

@@ -4,6 +4,13 @@
 import { watchWidth } from "./follow.js";
 import { applyTheme, watchTheme } from "./theme.js";
 
+/** Keys of the widget's own controls: a notebook would go to another cell, the book to another page. */
+function keepKeys(event) {
+  const command = event.ctrlKey || event.metaKey || event.altKey;
+  const run = event.key === "Enter" && event.shiftKey; // the notebook's: run this cell
+  if (!command && !run) event.stopPropagation();
+}
+
 /**
  * A widget in anywidget's form, from a class of views: `new View(model, root, palette)`, with
  * `place()` for a new width, `paint(palette)` for a new theme, and `stop()`.
@@ -12,6 +19,7 @@ export function onStage(View, className) {
   function render({ model, el }) {
     const root = document.createElement("div");
     root.className = className;
+    root.addEventListener("keydown", keepKeys);
     el.append(root);
     let view = null;
     const look = (width, before) => {
@@ -24,7 +32,9 @@ export function onStage(View, className) {
       }
     };
     const repaint = () => { if (view && root.clientWidth) view.paint(applyTheme(root)); };
-    const stops = [watchWidth(root, look), watchTheme(repaint), () => view?.stop()];
+    // In the next frame: while JupyterLab changes its style sheets, nothing has a width.
+    const stopTheme = watchTheme(() => requestAnimationFrame(repaint));
+    const stops = [watchWidth(root, look), stopTheme, () => view?.stop()];
     look(root.clientWidth, 0);
     return () => stops.forEach((stop) => stop());
   }

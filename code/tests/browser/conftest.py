@@ -64,7 +64,7 @@ class Visit:
         self.page.on("console", self._console)
         self.page.on("pageerror", lambda error: self.errors.append(f"uncaught: {error}"))
         self.page.on("response", self._response)
-        self.page.on("websocket", lambda socket: self.outside.append(socket.url))
+        self.page.on("websocket", self._socket)
 
     def _gate(self, route):
         url = route.request.url
@@ -73,6 +73,10 @@ class Visit:
         else:
             self.outside.append(url)
             route.abort()
+
+    def _socket(self, socket):
+        if not socket.url.startswith(self.base.replace("http", "ws", 1)):
+            self.outside.append(socket.url)
 
     def _console(self, message):
         if message.type == "error":
@@ -93,7 +97,7 @@ class Visit:
         self.context.close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def visit(browser):
     """`visit(base, ...)` opens a context that may ask nothing outside `base`."""
     return functools.partial(Visit, browser)

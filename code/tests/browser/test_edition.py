@@ -47,7 +47,9 @@ def complaints(text):
     tokens = parser.parse(text)
     inner = [t for token in tokens for t in (token, *(token.children or []))]
     for token in inner:
-        if token.type == "text" and re.search(r"\$|\*\*|\\[a-zA-Z]{2}|\[.*\]\(|&\w+;", token.content):
+        if token.type == "text" and re.search(
+            r"\$|\*\*|\\[a-zA-Z]{2}|\[.*\]\(|&\w+;", token.content
+        ):
             yield f"markup that stays text: {token.content!r}"
         if token.type == "text" and re.search(r"^\s*\|.*\|\s*$", token.content):
             yield f"a table that is none: {token.content!r}"
@@ -76,7 +78,9 @@ def test_raw_markup_is_seen(text):
     assert any(found.startswith(BAD[text]) for found in complaints(text))
 
 
-@pytest.mark.parametrize("text", ["$$\na_{ij} \\tag{3.1}\n$$", "`{'a': 1}` and $x^{\\{1\\}}$", "5 %"])
+@pytest.mark.parametrize(
+    "text", ["$$\na_{ij} \\tag{3.1}\n$$", "`{'a': 1}` and $x^{\\{1\\}}$", "5 %"]
+)
 def test_plain_markup_is_let_through(text):
     assert list(complaints(text)) == []
 
@@ -140,8 +144,13 @@ class Page(HTMLParser):
         if not self.path or tag != self.path[1]:
             return
         text = self.text.replace("#", "").replace("\u00b6", "").strip()
-        (self.captions if self.path[0] == "caption" else
-         self.equations if self.path[0] == "equation" else self.headings).append(text)
+        (
+            self.captions
+            if self.path[0] == "caption"
+            else self.equations
+            if self.path[0] == "equation"
+            else self.headings
+        ).append(text)
         self.path = []
 
 

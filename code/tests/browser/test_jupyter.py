@@ -1,0 +1,219 @@
+"""The reader's edition where people run it: JupyterLab and Notebook 7, with a kernel.
+
+Each chapter's widgets draw, answer, speak with the kernel, live twice, follow the theme, and come
+back after a reload. A chapter that trains runs only what its widgets rest on (`slices`); nbval has
+run the whole of it.
+"""
+
+import shutil
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+import browser_harness as harness
+import jupyter_page
+import slices
+
+sys.path.insert(0, str(harness.ROOT / "code" / "tools"))
+from gates import KERNEL_ENV  # noqa: E402
+
+sys.path.pop(0)
+
+BOOK = harness.ROOT / "book"
+NAMES = [p.stem for p in sorted(BOOK.glob("0*.ipynb"))] + ["gallery"]
+WHOLE = ("01_cues", "02_kernel_regression", "03_scoring", "gallery")  # the others train
+ONCE = ("04_bahdanau", "05_multihead")  # even what their widgets rest on takes long
+# What a line of Python does to a widget so that its picture must change.
+STEER = {
+    "AttentionHeatmap": "w.temperature *= 2",
+    "AlignmentViewer": "w.step = 1 if w.step == 0 else 0",
+    "HeadAblation": "w.ablated = [] if w.ablated else [0]",
+    "KernelRegression": "w.width *= 2",
+    "LayerHeadBrowser": "w.head = 1 if w.head == 0 else 0",
+    "PositionExplorer": "w.place += 1",
+}
+FIND = "import ipywidgets; w = ipywidgets.widgets.widget._instances['{}']; "
+STATE = "import hashlib; print(hashlib.md5(repr([(k, bytes(v) if isinstance(v, memoryview) else v)"
+STATE += " for k, v in sorted(w.get_state().items())]).encode()).hexdigest())"
+CONTROLS = "input[type=range], input[type=checkbox], select, .ah-segments label, .ah-button"
+
+
+class Jupyter:
+    """A server, a folder of notebooks, and which of them have run."""
+
+    def __init__(self, base, folder, visit):
+        self.base, self.folder, self.visit, self.ran = base, folder, visit, {}
+
+    def open(self, path):
+        return jupyter_page.JupyterPage(self.visit(self.base, width=1400, height=1000), path)
+
+
+@pytest.fixture(scope="module")
+def jupyter(site, visit, tmp_path_factory):
+    folder, home = tmp_path_factory.mktemp("notebooks"), tmp_path_factory.mktemp("home")
+    for name in NAMES:
+        source, target = site / "notebooks" / f"{name}.ipynb", folder / f"{name}.ipynb"
+        if name in WHOLE:
+            shutil.copy(source, target)
+        else:
+            chapter = nbformat.read(BOOK / f"{name}.ipynb", as_version=4)
+            shown = set(slices.widget_cells(chapter))
+            nbformat.write(slices.widget_slice(nbformat.read(source, as_version=4), shown), target)
+    with jupyter_page.serve_jupyter(folder, home, KERNEL_ENV) as base:
+        yield Jupyter(base, folder, visit)
+
+
+@pytest.fixture(scope="module")
+def lab(jupyter):
+    """One page of JupyterLab, in which the notebooks are opened one after another."""
+    return jupyter.open("lab?reset")
+
+
+@pytest.fixture(scope="module")
+def lab_again(jupyter):
+    """A second page, opened when the notebooks were run and saved in the first."""
+    return jupyter.open("lab?reset")
+
+
+def widgets_of(page):
+    """The place of each cell that shows a widget, with the widget's id; no cell ends in an error."""
+    found = []
+    for place, outputs in enumerate(page("outputs")):
+        for output in outputs:
+            assert output["output_type"] != "error", "\n".join(output["traceback"])
+            view = output.get("data", {}).get(slices.VIEW)
+            if view and view["model_id"]:  # a progress bar that has closed has none
+                found.append((place, view["model_id"]))
+    return found
+
+
+def try_widget(page, place, model):
+    """Draw, move by Python, by a control and by a key; live twice."""
+    page("show", place)
+    page.wait("drawn", place)
+    kind = page("python", FIND.format(model) + "print(type(w).__name__)")
+
+    before = page("pictures", place)
+    page("python", FIND.format(model) + STEER[kind])
+    page.page.wait_for_function(
+        "([place, before]) => front.pictures(place) !== before", arg=[place, before]
+    )
+
+    root = page.view(place)
+    for act in (use_control, use_key):
+        before = page("python", FIND.format(model) + STATE), root.inner_text()
+        act(root)
+        for _ in range(100):
+            after = page("python", FIND.format(model) + STATE), root.inner_text()
+            if after[0] != before[0] or (act is use_key and after[1] != before[1]):
+                break
+            page.page.wait_for_timeout(50)
+        else:
+            raise AssertionError(f"{kind} in cell {place} does not answer: {act.__name__}")
+
+    page("another", place, FIND.format(model) + "w")
+    page("show", place + 1)
+    page.wait("drawn", place + 1)
+    before = page("pictures", place + 1)
+    page("python", FIND.format(model) + STEER[kind])
+    page.page.wait_for_function(
+        "([place, before]) => front.pictures(place) !== before", arg=[place + 1, before]
+    )
+    page("remove", place + 1)
+
+
+def use_control(root):
+    """Move the first control that can be moved; without any, click a cell of the map."""
+    control = root.query_selector(CONTROLS)
+    if control is None:
+        canvas = root.query_selector("canvas:visible")
+        canvas.click(position={"x": canvas.bounding_box()["width"] - 12, "y": 60})
+        return
+    tag = control.evaluate("(node) => node.type ?? node.localName")
+    if tag == "range":
+        control.press("ArrowLeft" if control.evaluate("(n) => n.value === n.max") else "ArrowRight")
+    elif tag == "select-one":
+        count = len(control.query_selector_all("option"))
+        control.select_option(index=(int(control.input_value()) + 1) % count)
+    elif tag == "label":
+        root.query_selector_all(".ah-segments label")[-1].click()
+    else:
+        control.click()
+
+
+def use_key(root):
+    """An arrow on the picture; on heads that are buttons, Enter."""
+    picture = root.query_selector("canvas[tabindex='0']:visible")
+    if picture:
+        picture.focus()
+        picture.press("ArrowDown")
+    else:
+        button = root.query_selector("button:has(canvas)")
+        button.focus()
+        button.press("Enter")
+
+
+def try_theme(page, places):
+    """Every widget is drawn anew in the dark, and as before in the light."""
+    for place in places:
+        page("show", place)
+        page.wait("drawn", place)
+        light = page("pictures", place)
+        page.theme("Dark")
+        changed = "([place, light]) => front.views(place).every((v) => v.dataset.theme === 'dark')"
+        page.page.wait_for_function(
+            changed + " && front.pictures(place) !== light", arg=[place, light]
+        )
+        page.theme("Light")
+        page.page.wait_for_function(
+            "([place, light]) => front.pictures(place) === light", arg=[place, light]
+        )
+
+
+def try_all(page, jupyter, name):
+    found = widgets_of(page)
+    chapter = nbformat.read(BOOK / f"{name}.ipynb", as_version=4)
+    assert len(found) == len(slices.widget_cells(chapter)) > 0
+    for place, model in found:
+        try_widget(page, place, model)
+    try_theme(page, [place for place, _ in found][-2:])
+    assert page.visit.faults == []
+    return found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_lab_runs_all_and_every_widget_is_alive(jupyter, lab, name):
+    lab("open", f"{name}.ipynb")
+    assert widgets_of(lab) == []  # pictures, until the cells are run
+    lab.run_all()
+    found = try_all(lab, jupyter, name)
+    lab.command("docmanager:save")
+    pictures = []
+    for place, _ in found:
+        lab("show", place)
+        lab.wait("drawn", place)
+        pictures.append(lab("pictures", place))
+    jupyter.ran[name] = pictures
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_saved_notebook_comes_back_as_it_was(jupyter, lab, lab_again, name):
+    assert name in jupyter.ran, "it did not run"
+    lab_again("open", f"{name}.ipynb")
+    for (place, _), picture in zip(widgets_of(lab_again), jupyter.ran[name], strict=True):
+        lab_again("show", place)
+        lab_again.wait("drawn", place)
+        assert lab_again("pictures", place) == picture
+    assert lab_again.visit.faults == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_notebook_7_shows_them_too(jupyter, name):
+    page = jupyter.open(f"notebooks/{name}.ipynb")
+    if not (name in ONCE and name in jupyter.ran):  # else the kernel that Lab has left is joined
+        page.run_all()
+    try_all(page, jupyter, name)
+    page.visit.context.close()
