@@ -4,11 +4,21 @@
 import { watchWidth } from "./follow.js";
 import { applyTheme, watchTheme } from "./theme.js";
 
-/** Keys of the widget's own controls: a notebook would go to another cell, the book to another page. */
-function keepKeys(event) {
-  const command = event.ctrlKey || event.metaKey || event.altKey;
-  const run = event.key === "Enter" && event.shiftKey; // the notebook's: run this cell
-  if (!command && !run) event.stopPropagation();
+/**
+ * Keeps the keys of the widget's own controls: a notebook would go to another cell, the book to
+ * another page. Jupyter may look at a key before it comes here; it passes over what is so marked.
+ */
+function keepKeys(root) {
+  const own = (event) => !(event.ctrlKey || event.metaKey || event.altKey) // save, copy, ...
+    && !(event.shiftKey && event.key === "Enter"); // run this cell
+  const mark = (event) => {
+    if (root.contains(event.target)) {
+      event.target.toggleAttribute("data-lm-suppress-shortcuts", own(event));
+    }
+  };
+  root.addEventListener("keydown", (event) => { if (own(event)) event.stopPropagation(); });
+  window.addEventListener("keydown", mark, true);
+  return () => window.removeEventListener("keydown", mark, true);
 }
 
 /**
@@ -19,7 +29,6 @@ export function onStage(View, className) {
   function render({ model, el }) {
     const root = document.createElement("div");
     root.className = className;
-    root.addEventListener("keydown", keepKeys);
     el.append(root);
     let view = null;
     const look = (width, before) => {
@@ -34,7 +43,7 @@ export function onStage(View, className) {
     const repaint = () => { if (view && root.clientWidth) view.paint(applyTheme(root)); };
     // In the next frame: while JupyterLab changes its style sheets, nothing has a width.
     const stopTheme = watchTheme(() => requestAnimationFrame(repaint));
-    const stops = [watchWidth(root, look), stopTheme, () => view?.stop()];
+    const stops = [watchWidth(root, look), stopTheme, keepKeys(root), () => view?.stop()];
     look(root.clientWidth, 0);
     return () => stops.forEach((stop) => stop());
   }

@@ -62,7 +62,9 @@ class Visit:
         self.base = base
         self.outside, self.errors = [], []
         self.page.on("console", self._console)
-        self.page.on("pageerror", lambda error: self.errors.append(f"uncaught: {error}"))
+        self.page.on(
+            "pageerror", lambda error: self.errors.append(f"uncaught: {error} {error.stack}")
+        )
         self.page.on("response", self._response)
         self.page.on("websocket", self._socket)
 

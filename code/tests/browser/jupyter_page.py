@@ -12,8 +12,7 @@ import urllib.request
 from contextlib import contextmanager
 from pathlib import Path
 
-LOAD = 15_000  # milliseconds until a page of a busy machine must stand
-RUN = 180_000  # milliseconds for all cells of a notebook
+LOAD = 60_000  # milliseconds until a page of a busy machine must stand
 SETTINGS = {  # no request to anywhere else
     "@jupyterlab/apputils-extension/notification.jupyterlab-settings": {
         "fetchNews": "false",
@@ -33,6 +32,11 @@ window.front = {
     await panel.context.ready;
     await panel.sessionContext.ready;
   },
+  runs: {},
+  begin(name) {
+    front.runs[name] = jupyterapp.commands.execute("notebook:run-all-cells");
+  },
+  finish: (name) => front.runs[name],
   outputs: () => front.panel().content.model.toJSON().cells.map((cell) => cell.outputs ?? []),
   async show(place) {
     front.panel().content.activeCellIndex = place;
@@ -46,7 +50,7 @@ window.front = {
     if (!canvas.width || !canvas.height) return false;
     const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
     const seen = new Set(new Uint32Array(data.buffer));
-    return seen.size > 3;
+    return seen.size > 1;
   },
   drawn(place) {
     const views = front.views(place);
@@ -54,6 +58,9 @@ window.front = {
     return views.length > 0 && all.length > 0 && all.every(front.painted);
   },
   pictures: (place) => front.views(place).flatMap(front.canvases).map((c) => c.toDataURL()).join(),
+  look: (place) => front.pictures(place) + front.views(place).map((view) => view.innerText).join(),
+  changed: (place, before) => front.look(place) !== before,
+  inTheme: (place, theme) => front.views(place).every((view) => view.dataset.theme === theme),
   async python(code) {
     const future = front.panel().sessionContext.session.kernel.requestExecute({ code });
     let said = "";
@@ -143,13 +150,16 @@ def _wait_for(url: str, server, log: Path) -> None:
 
 
 class JupyterPage:
-    """JupyterLab (`lab`) or a notebook in Notebook 7 (`notebooks/NAME.ipynb`) in a visit's page."""
+    """JupyterLab or Notebook 7 in a visit's page."""
 
-    def __init__(self, visit, path: str):
+    def __init__(self, visit):
         self.visit, self.page = visit, visit.page
         self.page.set_default_timeout(LOAD)
         self.page.add_init_script(SCRIPT)
-        self.page.goto(visit.base + path)
+
+    def goto(self, path: str) -> None:
+        """JupyterLab (`lab`), or a notebook in Notebook 7 (`notebooks/NAME.ipynb`)."""
+        self.page.goto(self.visit.base + path)
         self.page.wait_for_function("window.jupyterapp")
         self.page.evaluate("jupyterapp.restored")
         if path.startswith("notebooks/"):
@@ -159,6 +169,12 @@ class JupyterPage:
     def __call__(self, expression: str, *arguments):
         """Evaluate `front.EXPRESSION(*arguments)`."""
         return self.page.evaluate(f"(all) => front.{expression}(...all)", list(arguments))
+
+    @property
+    def faults(self) -> list[str]:
+        """What went wrong in widgets, whose code is a blob; the front end has faults of its own."""
+        ours = [error for error in self.visit.errors if "blob:" in error or "anywidget" in error]
+        return ours + self.visit.outside
 
     def view(self, place: int):
         """The first element of the widget in a cell's output."""
@@ -173,9 +189,8 @@ class JupyterPage:
 
     def run_all(self) -> None:
         """Run all cells; wait for the last."""
-        self.page.set_default_timeout(RUN)
-        self.page.evaluate("() => jupyterapp.commands.execute('notebook:run-all-cells')")
-        self.page.set_default_timeout(LOAD)
+        self("begin", "all")
+        self("finish", "all")
 
     def wait(self, expression: str, *arguments) -> None:
         """Wait until `front.EXPRESSION(*arguments)` is true."""
