@@ -178,9 +178,9 @@ def fit(
             `set_seed` before making it.
         device: where to train, the model is moved there; None: where it is.
         callbacks: each is called with an `Event`; a true answer ends the training.
-        progress: show a bar on a terminal; nothing is written elsewhere, so that the saved
-            outputs of a notebook stay clean. A callable, such as `tqdm.notebook.tqdm`, makes
-            another bar from ``total=`` and ``leave=``.
+        progress: show a bar on a terminal and below the cell of a notebook, gone when it is done,
+            so that saved outputs stay clean. A callable, such as `tqdm.tqdm`, makes another bar
+            from ``total=`` and ``leave=``.
 
     Raises:
         ValueError: an argument is out of its range, or there are no batches.
@@ -320,10 +320,6 @@ def _seeded(seed: int, device: torch.device):
 
 
 def _bar(progress: bool | Callable, total: int):
-    from tqdm import tqdm  # not needed to import the package
+    from ._progress import progress_bar
 
-    if callable(progress):
-        return progress(total=total, leave=False)
-    # a notebook's stderr is no terminal: what a bar writes there would be saved
-    silent = not (progress and sys.stderr.isatty())
-    return tqdm(total=total, leave=False, disable=silent)
+    return progress_bar(total, progress, terminal=sys.stderr)

@@ -424,3 +424,19 @@ def test_a_loss_that_is_not_finite_is_an_error_and_spoils_no_weights():
     with pytest.raises(FloatingPointError, match="the loss is inf: a lower learning_rate"):
         fit(model, loss=loss)
     assert same(weights(model), before)
+
+
+def test_a_notebook_sees_a_bar_of_its_own(monkeypatch):
+    import IPython
+    from attnbook import _progress
+
+    class Shell:
+        kernel = object()
+
+    monkeypatch.setattr(IPython, "get_ipython", Shell)
+    monkeypatch.delenv("ATTNBOOK_PROGRESS", raising=False)
+    assert type(_progress.progress_bar(3)).__name__ == "tqdm_notebook"
+    assert _progress.progress_bar(3, progress=False).disable
+    monkeypatch.setenv("ATTNBOOK_PROGRESS", "0")  # a notebook that is run to be saved or tested
+    assert type(_progress.progress_bar(3)).__name__ == "tqdm"
+    assert _progress.progress_bar(3).disable

@@ -6,6 +6,7 @@ import os
 # Kernels run on one thread, so that sums are split alike everywhere and runs do not fight over
 # cores; the fixed hash seed keeps the order of a printed set.
 KERNEL_ENV = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
+KERNEL_ENV["ATTNBOOK_PROGRESS"] = "0"  # no bars in what is saved or compared
 # Kernels start in the notebook's folder, where a relative path would mean another place.
 KERNEL_ENV |= {
     name: os.path.abspath(os.path.expanduser(os.environ[name]))

@@ -17,6 +17,7 @@ import zlib
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from .._progress import progress_bar
 from .pins import CORPORA, PINNED, Pinned
 
 FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}  # the disk, or one's share of it
@@ -168,11 +169,9 @@ def _check_hash(path: Path, pinned: Pinned) -> None:
 def _fetch(name: str, path: Path) -> None:
     """Put a file into the cache at `path`, whole or not at all."""
     import pooch
-    from tqdm import tqdm
 
     pinned = PINNED[name]
-    # disable=None: no bar where nobody looks (a notebook that is run to be saved, a log)
-    bar = tqdm(total=pinned.size, desc=name, unit="B", unit_scale=True, leave=False, disable=None)
+    bar = progress_bar(pinned.size, desc=name, unit="B", unit_scale=True)
     downloader = pooch.HTTPDownloader(progressbar=bar, chunk_size=2**16, timeout=SECONDS)
     log = pooch.get_logger()
     level = log.level

@@ -104,7 +104,7 @@ def _note(data: bytes) -> dict:
 
 
 def fingerprint(sources: Iterable[str]) -> str:
-    """Hash of what package files do: blind to comments, docstrings and layout.
+    """Hash of what package files do: blind to comments, docstrings, layout and progress bars.
 
     Args:
         sources: paths inside the package: a file, ``"scores.py"``, or a folder, ``"recurrent"``,
@@ -132,6 +132,8 @@ def _skeleton(node) -> str:
     if not isinstance(node, ast.AST):
         return repr(node)
     fields = {name: value for name, value in ast.iter_fields(node) if value not in (None, [])}
+    if isinstance(node, ast.FunctionDef) and node.name == "_bar":  # it shows, and makes nothing
+        return "FunctionDef(_bar)"
     body = fields.get("body")
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     if isinstance(node, documented) and ast.get_docstring(node) is not None:
