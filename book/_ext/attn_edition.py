@@ -43,7 +43,7 @@ METADATA = {
 # Colab has the rest, and its torch stays as it is: nothing here asks for another one.
 MISSING_ON_COLAB = "anywidget pooch sacrebleu safetensors statsmodels"
 FIRST_CELL = """\
-# Installs the course's package on Colab, beside the torch that is there; elsewhere it does nothing.
+# Installs the course's package on Colab, beside the torch that is there; elsewhere: nothing.
 import importlib.util, sys
 
 if importlib.util.find_spec("attnbook") is None:

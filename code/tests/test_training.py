@@ -428,6 +428,7 @@ def test_a_loss_that_is_not_finite_is_an_error_and_spoils_no_weights():
 
 def test_a_notebook_sees_a_bar_of_its_own(monkeypatch):
     import IPython
+
     from attnbook import _progress
 
     class Shell:

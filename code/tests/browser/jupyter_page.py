@@ -19,14 +19,14 @@ SETTINGS = {  # no request to anywhere else
         "checkForUpdates": False,
     },
 }
-# Helpers of the page. A panel is the open notebook; a view is a widget's element in a cell's output.
+# Helpers of the page. A panel is the open notebook; a view is a widget's element in an output.
 SCRIPT = """
 window.front = {
   panel: () => jupyterapp.shell.currentWidget,
   cells: () => front.panel().content.widgets,
   async open(path) {
-    const panel = await jupyterapp.commands.execute("docmanager:open", { path, factory: "Notebook" });
-    await front.ready(panel);
+    const options = { path, factory: "Notebook" };
+    await front.ready(await jupyterapp.commands.execute("docmanager:open", options));
   },
   async ready(panel) {
     await panel.context.ready;
@@ -64,7 +64,9 @@ window.front = {
   async python(code) {
     const future = front.panel().sessionContext.session.kernel.requestExecute({ code });
     let said = "";
-    future.onIOPub = ({ content }) => { said += content.text ?? content.traceback?.join("\\n") ?? ""; };
+    future.onIOPub = ({ content: { text, traceback } }) => {
+      said += text ?? traceback?.join("\\n") ?? "";
+    };
     const { content } = await future.done;
     if (content.status !== "ok") throw new Error(said);
     return said.trim();

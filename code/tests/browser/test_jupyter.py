@@ -18,7 +18,7 @@ import jupyter_page
 import slices
 
 sys.path.insert(0, str(harness.ROOT / "code" / "tools"))
-from gates import KERNEL_ENV  # noqa: E402
+from gates import KERNEL_ENV
 
 sys.path.pop(0)
 
@@ -94,7 +94,7 @@ def seven(jupyter):
 
 
 def widgets_of(page):
-    """The place of each cell that shows a widget, with the widget's id; no cell ends in an error."""
+    """The place of each cell that shows a widget, with its id; no cell ends in an error."""
     found = []
     for place, outputs in enumerate(page("outputs")):
         for output in outputs:
