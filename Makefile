@@ -1,6 +1,6 @@
 # `make help` lists the targets. PYTHON=... chooses the interpreter, VENV=... the environment's folder.
 .DEFAULT_GOAL := help
-.PHONY: help install book serve slides pdf test notebooks train check release grade gradebook bench lint format clean
+.PHONY: help install book lab serve slides pdf test notebooks train check release grade gradebook bench lint format clean
 
 VENV ?= .venv
 PYTHON ?=
@@ -32,6 +32,9 @@ install:  ## make .venv and install the exact set (the targets below do it thems
 
 book: install  ## build the site to _build/html from the committed notebooks
 	@$(PY) code/tools/build.py
+
+lab: book  ## open the chapters as notebooks in JupyterLab, in copies of your own (NB=03_scoring)
+	@$(PY) code/tools/lab.py $(NB)
 
 serve:  ## serve the built site on http://localhost:8000 (PORT=...)
 	@test -f $(SITE)/index.html || { echo "No site in $(SITE) yet: run 'make book' first." >&2; exit 1; }
@@ -87,6 +90,7 @@ lint: install  ## ruff: lint and format, nothing changed
 format: install  ## ruff: mend what it can
 	@$(PY) -m ruff check --fix . && $(PY) -m ruff format .
 
-clean:  ## remove the built site and the caches, keep .venv
-	rm -rf _build .pytest_cache .ruff_cache .hypothesis
+clean:  ## remove the built site and the caches, keep .venv and your notebooks in _build/lab
+	rm -rf .pytest_cache .ruff_cache .hypothesis
+	@test ! -d _build || find _build -mindepth 1 -maxdepth 1 ! -name lab -exec rm -rf {} +
 	find . -path ./.venv -prune -o -name __pycache__ -type d -exec rm -rf {} +
