@@ -33,7 +33,7 @@ install:  ## make .venv and install the exact set (the targets below do it thems
 book: install  ## build the site to _build/html from the committed notebooks
 	@$(PY) code/tools/build.py
 
-lab: book  ## open the chapters as notebooks in JupyterLab, in copies of your own (NB=03_scoring)
+lab: book  ## open the chapters in JupyterLab, each in a copy of your own (NB=03_scoring)
 	@$(PY) code/tools/lab.py $(NB)
 
 serve:  ## serve the built site on http://localhost:8000 (PORT=...)
@@ -90,7 +90,7 @@ lint: install  ## ruff: lint and format, nothing changed
 format: install  ## ruff: mend what it can
 	@$(PY) -m ruff check --fix . && $(PY) -m ruff format .
 
-clean:  ## remove the built site and the caches, keep .venv and your notebooks in _build/lab
+clean:  ## remove the built site and the caches; keep .venv and your _build/lab
 	rm -rf .pytest_cache .ruff_cache .hypothesis
 	@test ! -d _build || find _build -mindepth 1 -maxdepth 1 ! -name lab -exec rm -rf {} +
 	find . -path ./.venv -prune -o -name __pycache__ -type d -exec rm -rf {} +

@@ -58,7 +58,7 @@ FIRST_CELL_UNNAMED = """\
 import importlib.util
 
 if importlib.util.find_spec("attnbook") is None:
-    print("attnbook is missing here: run %pip install with the path of the course's folder code/")"""
+    print("attnbook is missing here: run %pip install on the folder code/ of the course")"""
 
 
 def install_cell(repo: Repository | None, root: Path) -> str:

@@ -16,6 +16,31 @@ def in_notebook() -> bool:
     return hasattr(shell, "kernel") and os.environ.get("ATTNBOOK_PROGRESS") != "0"
 
 
+class BelowTheCell:
+    """A file for tqdm: what is written last stands below the cell, and at the end nothing.
+
+    tqdm's own bar for notebooks is a widget, which leaves a view of nothing in the saved outputs.
+    """
+
+    encoding = "utf-8"
+
+    def __init__(self):
+        self.shown = None
+
+    def write(self, text: str) -> None:
+        from IPython.display import display
+
+        text = text.strip()
+        data = {"text/plain": text} if text else {}
+        if self.shown is not None:
+            self.shown.update(data, raw=True)
+        elif text:
+            self.shown = display(data, raw=True, display_id=True)
+
+    def flush(self) -> None:
+        """Nothing waits."""
+
+
 def progress_bar(total: int, progress: bool | Callable = True, *, terminal=None, **options):
     """A tqdm bar that goes when it is done, so that a notebook's saved outputs stay clean.
 
@@ -25,12 +50,12 @@ def progress_bar(total: int, progress: bool | Callable = True, *, terminal=None,
         terminal: the stream whose being a terminal decides; by default `sys.stderr`.
         options: of tqdm, such as ``desc`` and ``unit``.
     """
+    from tqdm import tqdm  # not needed to import the package
+
     if callable(progress):
         return progress(total=total, leave=False, **options)
-    if notebook := in_notebook():
-        from tqdm.notebook import tqdm
-    else:
-        from tqdm import tqdm  # neither is needed to import the package
+    if progress and in_notebook():
+        return tqdm(total=total, leave=False, file=BelowTheCell(), ncols=80, **options)
     # in a log, or where outputs are saved, nobody looks
-    shown = progress and (notebook or (terminal or sys.stderr).isatty())
+    shown = progress and (terminal or sys.stderr).isatty()
     return tqdm(total=total, leave=False, disable=not shown, **options)

@@ -219,3 +219,27 @@ def test_nothing_of_one_machine_is_tracked():
             continue
         found = machine.search(path.read_text(encoding="utf-8"))
         assert not found, f"{name}: {found[0]}"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the workflow runs on Linux")
+def test_the_publishing_workflow_names_the_addresses_and_fills_the_branch(tmp_path):
+    """Its own commands, on copies: what the book's links and Colab need is in place."""
+    steps = yaml.safe_load(read(".github/workflows/publish.yml"))["jobs"]["build"]["steps"]
+    name, put = (
+        next(step["run"] for step in steps if step.get("name", "").startswith(words))
+        for words in ("Name the public", "Put the reader's")
+    )
+    (tmp_path / "_config.yml").write_text(read("_config.yml"), encoding="utf-8")
+    site = "https://owner.example/course"
+    script = name.replace("${{ steps.pages.outputs.base_url }}", site)
+    env = os.environ | {"GITHUB_SERVER_URL": "https://github.com", "GITHUB_REPOSITORY": "o/course"}
+    subprocess.run(["bash", "-ec", script], cwd=tmp_path, env=env, check=True)
+    settings = yaml.safe_load((tmp_path / "_config.yml").read_text(encoding="utf-8"))
+    assert settings["repository"]["url"] == "https://github.com/o/course"
+    assert settings["html"]["baseurl"] == site
+    # the branch that Colab opens holds what its first cell and Binder install
+    launch = read("book/_ext/attn_launch.py")
+    branch = re.search(r'^EDITION = "(\w+)"', launch, re.MULTILINE)[1]
+    assert f"-b {branch}" in put and put.rstrip().endswith(branch)
+    for part in ("_build/html/notebooks/*.ipynb", " code ", " binder ", " requirements.txt "):
+        assert part in put

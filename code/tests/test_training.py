@@ -426,18 +426,31 @@ def test_a_loss_that_is_not_finite_is_an_error_and_spoils_no_weights():
     assert same(weights(model), before)
 
 
-def test_a_notebook_sees_a_bar_of_its_own(monkeypatch):
+def test_a_notebook_sees_a_bar_below_the_cell_and_keeps_nothing(monkeypatch, capsys):
     import IPython
 
     from attnbook import _progress
 
+    seen = []
+
     class Shell:
         kernel = object()
 
+    class Shown:
+        def update(self, data, raw):
+            seen.append(data)
+
+    def display(data, raw, display_id):
+        seen.append(data)
+        return Shown()
+
     monkeypatch.setattr(IPython, "get_ipython", Shell)
+    monkeypatch.setattr(IPython.display, "display", display)
     monkeypatch.delenv("ATTNBOOK_PROGRESS", raising=False)
-    assert type(_progress.progress_bar(3)).__name__ == "tqdm_notebook"
+    with _progress.progress_bar(3) as bar:
+        bar.update(3)
+    assert "0/3" in seen[0]["text/plain"] and seen[-1] == {}
     assert _progress.progress_bar(3, progress=False).disable
     monkeypatch.setenv("ATTNBOOK_PROGRESS", "0")  # a notebook that is run to be saved or tested
-    assert type(_progress.progress_bar(3)).__name__ == "tqdm"
     assert _progress.progress_bar(3).disable
+    assert capsys.readouterr() == ("", "")

@@ -237,3 +237,32 @@ def test_notebook_7_shows_them_too(jupyter, seven, name):
     if name in TWICE or name not in jupyter.ran:
         seven.run_all()
     try_all(seven, name, every=False)
+
+
+TRAIN = """\
+import os, time
+import torch
+import attnbook as ab
+os.environ.pop("ATTNBOOK_PROGRESS", None)  # as a reader's kernel is
+history = ab.fit(
+    torch.nn.Linear(2, 1), [torch.randn(4, 2)] * 20, epochs=1, learning_rate=0.1,
+    loss=lambda model, x: (model(x).square().mean(), 4), callbacks=[lambda event: time.sleep(0.15)],
+)
+print("done")"""
+
+
+def test_a_progress_bar_is_seen_and_leaves_nothing(jupyter, lab):
+    like = nbformat.read(jupyter.folder / "01_cues.ipynb", as_version=4).metadata
+    cells = [nbformat.v4.new_code_cell(TRAIN)]
+    notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": like.kernelspec})
+    nbformat.write(notebook, jupyter.folder / "train.ipynb")
+    lab("open", "train.ipynb")
+    lab("begin", "train")
+    bar = lab.page.locator(".jp-Notebook:visible .jp-OutputArea-output", has_text="/20 [")
+    bar.wait_for(state="visible")
+    lab("finish", "train")
+    bar.wait_for(state="hidden")
+    lab.command("docmanager:save")
+    outputs = nbformat.read(jupyter.folder / "train.ipynb", as_version=4).cells[0].outputs
+    assert [o.text for o in outputs if o.output_type == "stream"] == ["done\n"]
+    assert [o.data for o in outputs if o.output_type == "display_data"] == [{}]  # shows nothing
