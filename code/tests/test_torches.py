@@ -70,6 +70,35 @@ def test_the_package_installs_without_dependencies_and_works(torch, tmp_path):
         assert after.split("+")[0] == torch
 
 
+RUN = """
+import sys, nbformat
+from nbclient import NotebookClient
+for path in sys.argv[1:]:
+    NotebookClient(nbformat.read(path, as_version=4), timeout=900, kernel_name="python3").execute()
+    print(path)
+"""
+
+
+@pytest.mark.parametrize("torch", TORCHES or ["none"])
+def test_the_readers_notebooks_run_beside_it(torch, tmp_path):
+    """From a folder of their own, with what Colab has and what their first cell installs there."""
+    site = os.environ.get("ATTNBOOK_SITE")
+    if torch == "none" or Path(torch).exists() or not site:
+        pytest.skip("ATTNBOOK_TORCHES and ATTNBOOK_SITE (a built site) say what to run where")
+    edition = (CODE.parent / "book/_ext/attn_edition.py").read_text(encoding="utf-8")
+    missing = re.search(r'^MISSING_ON_COLAB = "(.*)"', edition, re.MULTILINE)[1].split()
+    pins = (CODE.parent / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    peer = next(line for line in pins if line.startswith("d2l=="))
+    venv.create(tmp_path / "venv", with_pip=True)
+    python = tmp_path / "venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    install = [python, "-m", "pip", "install", "-q"]
+    run(*install, f"torch=={torch}", "numpy", "matplotlib", "ipywidgets", "tqdm", "pandas", "scipy")
+    run(*install, "requests", "nbclient", "ipykernel", *missing)
+    run(*install, "--no-deps", peer, CODE)
+    notebooks = sorted((Path(site) / "notebooks").glob("*.ipynb"))
+    assert run(python, "-c", RUN, *notebooks).split() == list(map(str, notebooks))
+
+
 def test_the_oldest_torch_of_the_range_is_the_one_that_nightly_tries():
     declared = (CODE / "pyproject.toml").read_text(encoding="utf-8")
     (oldest,) = re.findall(r'"torch>=([\d.]+)"', declared)

@@ -8,6 +8,7 @@ renewed from the site.
 
 import hashlib
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -53,7 +54,10 @@ def main(names) -> int:
         print(f"There is no {first} in {build / COPIES}.", file=sys.stderr)
         return 2
     command = [sys.executable, "-m", "jupyterlab", str(COPIES / first)]
-    return subprocess.run([*command, f"--ServerApp.root_dir={build}"], cwd=build).returncode
+    command += [f"--ServerApp.root_dir={build}"]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:  # in a container; Jupyter asks to be told
+        command += ["--allow-root"]
+    return subprocess.run(command, cwd=build).returncode
 
 
 if __name__ == "__main__":
