@@ -95,7 +95,7 @@ def test_the_readers_notebooks_run_beside_it(torch, tmp_path):
     run(*install, f"torch=={torch}", "numpy", "matplotlib", "ipywidgets", "tqdm", "pandas", "scipy")
     run(*install, "requests", "nbclient", "ipykernel", *missing)
     run(*install, "--no-deps", peer, CODE)
-    notebooks = sorted((Path(site) / "notebooks").glob("*.ipynb"))
+    notebooks = sorted((Path(site).resolve() / "notebooks").glob("*.ipynb"))
     assert run(python, "-c", RUN, *notebooks).split() == list(map(str, notebooks))
 
 
