@@ -243,7 +243,9 @@ class WriteEdition(SphinxPostTransform):
 
     def run(self, **kwargs) -> None:
         docname = self.env.docname
-        if not HAS_EDITION.search(docname):
+        if not HAS_EDITION.search(docname) or not self.env.doc2path(docname).endswith(
+            ".ipynb"
+        ):
             return
         try:
             notebook = Edition(self.app, self.document, docname).build()

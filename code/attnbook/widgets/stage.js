@@ -10,7 +10,8 @@ import { applyTheme, watchTheme } from "./theme.js";
  */
 function keepKeys(root) {
   const own = (event) => !(event.ctrlKey || event.metaKey || event.altKey) // save, copy, ...
-    && !(event.shiftKey && event.key === "Enter"); // run this cell
+    && !(event.shiftKey && event.key === "Enter") // run this cell
+    && event.key !== "Escape"; // what is not ours to close
   const mark = (event) => {
     if (root.contains(event.target)) {
       event.target.toggleAttribute("data-lm-suppress-shortcuts", own(event));
