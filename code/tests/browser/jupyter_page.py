@@ -33,8 +33,8 @@ window.front = {
     await panel.sessionContext.ready;
   },
   runs: {},
-  begin(name) {
-    front.runs[name] = jupyterapp.commands.execute("notebook:run-all-cells");
+  begin(name, command = "notebook:run-all-cells") {
+    front.runs[name] = jupyterapp.commands.execute(command);
   },
   finish: (name) => front.runs[name],
   outputs: () => front.panel().content.model.toJSON().cells.map((cell) => cell.outputs ?? []),
@@ -71,10 +71,13 @@ window.front = {
     if (content.status !== "ok") throw new Error(said);
     return said.trim();
   },
-  async another(place, code) {
+  async insert(place, code) {
     front.panel().content.activeCellIndex = place;
     await jupyterapp.commands.execute("notebook:insert-cell-below");
     front.cells()[place + 1].model.sharedModel.setSource(code);
+  },
+  async another(place, code) {
+    await front.insert(place, code);
     await jupyterapp.commands.execute("notebook:run-cell");
   },
   async remove(place) {
