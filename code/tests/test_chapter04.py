@@ -144,8 +144,8 @@ def test_only_the_bottleneck_falls_with_length(rows):
             assert (lengths[0] - lengths[-1] > 0.2) == plan.startswith("none")
 
 
-def gender_right(model, of, pairs, *, hide=(), erase=()):
-    """Share of "la" against "le" that is right, hiding or erasing columns as (row, places)."""
+def gender_right(model, of, pairs, *, hide=(), erase=(), only=False):
+    """Share of "la" against "le" that is right, these columns hidden (or all others), or erased."""
     la, le = (of.target_vocab.encode([word])[0] for word in ("la", "le"))
     right = total = 0
     for pair in pairs:
@@ -154,14 +154,17 @@ def gender_right(model, of, pairs, *, hide=(), erase=()):
             own = [k for i, k in pair.sure if i == q]
             if kind != "determiner" or word not in ("la", "le") or len(noun) * len(own) != 1:
                 continue
-            places = {"noun": noun[0], "own": own[0]}
+            beside = next(k for k in (noun[0] + 1, own[0] - 1) if 0 <= k < len(pair.source))
+            places = {"noun": noun[0], "own": own[0], "bystander": beside}
             batch = collate([pair], of.source_vocab, of.target_vocab)
             source = batch.source.clone()
             source[0, [places[name] for name in erase]] = UNK
             state = model.start(source, batch.source_lens)
             before = model.step(batch.inputs[:, :q], state).state if q else state
             mask = before.memory.mask.clone()
-            mask[..., [places[name] for name in hide]] = False
+            chosen = torch.zeros_like(mask)
+            chosen[..., [places[name] for name in hide]] = True
+            mask &= chosen if only else ~chosen
             state = before._replace(memory=before.memory._replace(mask=mask))
             logits = model.step(batch.inputs[:, q : q + 1], state).logits[0, 0]
             right += bool(logits[la] > logits[le]) == (word == "la")
@@ -171,13 +174,21 @@ def gender_right(model, of, pairs, *, hide=(), erase=()):
 
 
 @torch.no_grad()
-def test_the_noun_decides_about_gender_and_the_weight_on_it_does_not(corpus, pairs):
+@pytest.mark.parametrize("name", [name for name in KEPT if name != "none"])
+def test_the_noun_decides_about_gender_by_two_columns_or_more(name, corpus, pairs):
     """The same as the chapter's experiment, written another way; an untrained model guesses."""
-    model, of = translation.stored("after, dot", load_weights(KEPT["after, dot"]))
-    assert gender_right(model, of, pairs) > 0.95
-    assert gender_right(model, of, pairs, hide=["noun"]) > 0.95
-    assert gender_right(model, of, pairs, erase=["noun"]) < 0.75
-    guessing = translators.build(translation.PLANS["after, dot"], corpus, 0).eval()
+    model, of = translation.stored(name, load_weights(KEPT[name]))
+
+    def right(**what):
+        return gender_right(model, of, pairs, **what)
+
+    assert right() > 0.95
+    assert right(hide=["noun"]) > 0.95
+    assert right(erase=["noun"]) < 0.75
+    own, both = right(hide=["own"]), right(hide=["noun", "own"])
+    assert both < own - 0.02 and both < 0.92
+    assert right(hide=["bystander"], only=True) < both  # the positive control
+    guessing = translators.build(translation.PLANS[name], corpus, 0).eval()
     assert gender_right(guessing, of, pairs) < 0.75
 
 

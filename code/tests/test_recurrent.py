@@ -19,7 +19,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 import attnbook as ab
-from attnbook.recurrent.steps import STEPS
+from attnbook.recurrent import STEPS
 
 EXACT = {"atol": 1e-12, "rtol": 1e-10}  # double precision
 few = settings(max_examples=20)
@@ -338,6 +338,74 @@ def test_a_score_may_refuse_every_key(kind):
     assert not output.weights.any() and output.logits.isfinite().all()
 
 
+# laws of attention, whatever the mask of the memory has been made
+
+
+ATTENDING = [kind for kind in KINDS if kind]
+
+
+@st.composite
+def attending(draw):
+    """A model with attention, its state over a source, and target ids."""
+    model, (ids, lens) = draw(translators(kinds=ATTENDING)), draw(sources())
+    return model, model.start(ids, lens), targets_for(ids)
+
+
+def hiding(state, mask):
+    """The state, with a memory that may be read only where `mask` (b, 1, k) is True, too."""
+    memory = state.memory
+    return state._replace(memory=memory._replace(mask=memory.mask & mask))
+
+
+@few
+@given(case=attending(), seed=st.integers(0, 999))
+def test_the_weights_times_the_values_are_the_context(case, seed):
+    model, state, inputs = case
+    random = torch.Generator().manual_seed(seed)
+    for x in inputs.unbind(1):
+        shown = torch.rand(state.memory.mask.shape, generator=random) < 0.6
+        output = model.step(x.unsqueeze(1), hiding(state, shown), need_weights=True)
+        weights, memory = output.weights, output.state.memory
+        close(torch.bmm(weights, memory.outputs).squeeze(1), output.state.context)
+        close(weights.sum(dim=-1), memory.mask.any(dim=-1).to(weights.dtype))
+        assert not weights.masked_select(~memory.mask).any()
+        state = output.state._replace(memory=state.memory)
+
+
+@few
+@given(case=attending())
+def test_a_hidden_column_that_was_attended_to_changes_the_logits(case):
+    model, state, inputs = case
+    k = state.memory.mask.shape[-1]
+    plain = model.step(inputs, state, need_weights=True)
+    for column in range(k):
+        logits = model.step(inputs, hiding(state, torch.arange(k) != column)).logits
+        moved = (logits - plain.logits).abs().amax(dim=(1, 2))  # (b,)
+        attended = plain.weights[..., column].amax(dim=-1) > 1e-3
+        assert (moved[attended] > 1e-9).all()
+
+
+@few
+@given(case=attending(), column=st.integers(0, 9))
+def test_all_but_one_column_hidden_every_context_is_that_column(case, column):
+    model, state, inputs = case
+    column %= state.memory.mask.shape[-1]
+    places = torch.arange(state.memory.mask.shape[-1])
+    output = model.step(inputs, hiding(state, places == column), need_weights=True)
+    valid = state.memory.mask[..., column].squeeze(1)  # (b,)
+    value = state.memory.outputs[:, column].where(valid.unsqueeze(-1), 0.0)
+    close(output.state.context, value)
+    close(output.weights[..., column], valid.double().unsqueeze(1).expand_as(inputs))
+    # a source of this one state alone gives the same logits
+    memory = state.memory
+    only = memory._replace(
+        outputs=memory.outputs[:, [column]],
+        keys=memory.keys[:, [column]],
+        mask=memory.mask[..., [column]],
+    )
+    close(model.step(inputs, state._replace(memory=only)).logits, output.logits)
+
+
 def test_both_places_of_the_query_differ_and_see_the_source():
     ids, lens = torch.randint(4, VOCAB, (1, 5)), torch.tensor([5])
     other = ids.clone()
@@ -368,15 +436,43 @@ def test_saved_and_loaded_weights_give_equal_logits(kind, cell, tmp_path):
     assert torch.equal(third(*case).logits, wanted)
 
 
+NEARLY_ALL = 1 - 1e-9  # the largest dropout: nothing that it meets gets through
+
+
+def knows(run, *choices):
+    """Whether what `run` gives depends on its argument."""
+    one, two = (run(choice) for choice in choices)
+    return (one - two).abs().max().item() > 1e-6
+
+
 @every_kind
-@pytest.mark.parametrize("layers", [1, 2])
-def test_dropout_is_at_work_in_training_only(kind, layers):
-    model = small(kind, dropout=0.5, num_layers=layers)
+@pytest.mark.parametrize("cell", ["gru", "lstm"])
+def test_dropout_in_training_cuts_what_it_stands_between(kind, cell):
+    """On both sides: between an embedding and its first layer, and between two layers."""
     ids, lens = torch.randint(4, VOCAB, (2, 5)), torch.tensor([5, 3])
-    case = (ids, lens, targets_for(ids))
-    assert torch.equal(model(*case).logits, model(*case).logits)
+    other, inputs = 4 + (ids - 3) % (VOCAB - 4), targets_for(ids, seed=0)
+    model = small(kind, cell=cell, num_layers=2, dropout=NEARLY_ALL)
+    start = model.start(ids, lens)
+
+    def encoded(source):
+        return model.encoder(source, lens).outputs
+
+    def decoded(tokens):
+        return model.step(tokens, start).logits
+
+    reads = (encoded, ids, other), (decoded, inputs, targets_for(ids, seed=1))
+    assert all(knows(*read) for read in reads)
     model.train()
-    assert not torch.equal(model(*case).logits, model(*case).logits)
+    parts = model.encoder, model.decoder
+    places = [(part, *at) for part in parts for at in ((part.dropout, "p"), (part.rnn, "dropout"))]
+    as_built = [getattr(module, name) for _, module, name in places]
+    for _, module, name in places:
+        setattr(module, name, 0.0)
+    assert all(knows(*read) for read in reads)
+    for (part, module, name), value in zip(places, as_built, strict=True):  # each alone
+        setattr(module, name, value)
+        assert [knows(*read) for read in reads] == [part is not one for one in parts]
+        setattr(module, name, 0.0)
 
 
 @every_kind

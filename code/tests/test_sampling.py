@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import attnbook as ab
-from attnbook.recurrent.states import Output
+from attnbook.recurrent import Output
 from attnbook.sampling import truncate
 
 EOS = 2
