@@ -7,8 +7,8 @@ import torch
 
 from attnbook import metrics
 from attnbook.data import CLASSIC_FOUR, UNK, Vocabulary, collate, why_missing
-from attnbook.experiments import everyday, translation, translators
-from attnbook.stored import load_table, load_weights
+from experiments import everyday, translation, translators
+from experiments.stored import load_table, load_weights
 
 KEPT = {name: plan.keep for name, plan in translation.PLANS.items() if plan.keep}
 SAMPLE = 300  # test pairs
