@@ -20,7 +20,7 @@ from attnbook.peers import import_d2l
 
 from . import translators
 from .stored import load_weights
-from .translators import Corpus, Plan, build, read, train
+from .translators import Corpus, Plan, read, train
 
 SEEDS = range(3)
 LONGEST = 10  # tokens on either side
@@ -98,10 +98,7 @@ def judge(model: nn.Module, of: Corpus, *, aligned: bool) -> dict:
 
 def stored(name: str, weights: dict[str, Tensor]) -> tuple[nn.Module, Corpus]:
     """The model of a plan with given weights, in evaluation mode, and its corpus."""
-    of = load()
-    model = build(PLANS[name], of, 0)
-    model.load_state_dict(weights)
-    return model.eval(), of
+    return translators.stored(PLANS[name], load(), weights)
 
 
 def trace() -> dict[str, list[float]]:

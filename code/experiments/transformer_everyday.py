@@ -60,10 +60,7 @@ def judge(model: nn.Module, of: Corpus) -> dict:
 
 def stored(weights: dict[str, Tensor]) -> tuple[nn.Module, Corpus]:
     """The model with given weights, in evaluation mode, and its corpus."""
-    of = load()
-    model = build(PLAN, of, 0)
-    model.load_state_dict(weights)
-    return model.eval(), of
+    return translators.stored(PLAN, load(), weights, build=build)
 
 
 def trace() -> dict[str, list[float]]:

@@ -57,10 +57,7 @@ def judge(model: nn.Module, of: Corpus) -> dict:
 
 def stored(weights: dict[str, Tensor]) -> tuple[nn.Module, Corpus]:
     """The model of "more" with given weights, in evaluation mode, and its test corpus."""
-    of = load("random")
-    model = build(PLANS["more"], of, 0)
-    model.load_state_dict(weights)
-    return model.eval(), of
+    return translators.stored(PLANS["more"], load("random"), weights, build=build)
 
 
 def trace() -> dict[str, list[float]]:

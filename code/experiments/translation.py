@@ -17,7 +17,7 @@ from attnbook.metrics import bleu, exact_match
 
 from . import translators
 from .stored import load_weights
-from .translators import Corpus, Plan, against_gold, build, by_length, read, train
+from .translators import Corpus, Plan, against_gold, by_length, read, train
 
 SEEDS = range(3)
 JUDGED = 2_000
@@ -80,11 +80,7 @@ def judge(model: nn.Module, of: Corpus) -> dict:
 
 def stored(name: str, weights: dict[str, Tensor]) -> tuple[nn.Module, Corpus]:
     """The model of a plan with given weights, in evaluation mode, and its corpus."""
-    plan = PLANS[name]
-    of = load(plan.split)
-    model = build(plan, of, 0)
-    model.load_state_dict(weights)
-    return model.eval(), of
+    return translators.stored(PLANS[name], load(PLANS[name].split), weights)
 
 
 def trace() -> dict[str, list[float]]:

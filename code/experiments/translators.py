@@ -76,6 +76,15 @@ def train(
     return model, fit(model, batches, validation=held_out, seed=seed, **options)
 
 
+def stored(
+    plan, of: Corpus, weights: dict[str, Tensor], *, build: Callable = build
+) -> tuple[nn.Module, Corpus]:
+    """The model of a plan with given weights, in evaluation mode, and its corpus."""
+    model = build(plan, of, 0)
+    model.load_state_dict(weights)
+    return model.eval(), of
+
+
 def trace(plan, of: Corpus, *, train: Callable = train) -> list[float]:
     """The losses of a plan in brief, from seed 0: of each of `TRACED` steps, then held out.
 
