@@ -43,22 +43,24 @@ METADATA = {
 # Colab has the rest, and its torch stays as it is: nothing here asks for another one.
 MISSING_ON_COLAB = "anywidget pooch sacrebleu safetensors statsmodels"
 FIRST_CELL = """\
-# Installs the course's package on Colab, beside the torch that is there; elsewhere: nothing.
+# Installs the course's packages on Colab, beside the torch that is there; elsewhere: nothing.
 import importlib.util, sys
 
-if importlib.util.find_spec("attnbook") is None:
+if not all(map(importlib.util.find_spec, ["attnbook", "experiments"])):
     if "google.colab" in sys.modules:
         %pip install -q {missing}
-        %pip install -q --no-deps {peer} "{package}"
+        %pip install -q --no-deps {peer} {packages}
     else:
-        print('attnbook is missing here: run %pip install "{package}"')"""
+        print('attnbook is missing here: run %pip install {packages}')"""
 # The same while the course has no address to install from.
 FIRST_CELL_UNNAMED = """\
-# Does nothing, unless the course's package is missing.
+# Does nothing, unless the course's packages are missing.
 import importlib.util
 
-if importlib.util.find_spec("attnbook") is None:
-    print("attnbook is missing here: run %pip install on the folder code/ of the course")"""
+if not all(map(importlib.util.find_spec, ["attnbook", "experiments"])):
+    print("attnbook is missing here: run %pip install on the course's code/ and code/experiments/")"""
+# Each with the folder that it is installed from: what chapters use, and what longer runs stored.
+DISTRIBUTIONS = {"attnbook": "code", "attnbook-experiments": "code/experiments"}
 
 
 def install_cell(repo: Repository | None, root: Path) -> str:
@@ -67,8 +69,11 @@ def install_cell(repo: Repository | None, root: Path) -> str:
         return FIRST_CELL_UNNAMED
     pins = (root / "requirements.txt").read_text(encoding="utf-8").splitlines()
     peer = next(line for line in pins if line.startswith("d2l=="))
-    package = f"attnbook @ git+{repo.url}@{EDITION}#subdirectory=code"
-    return FIRST_CELL.format(missing=MISSING_ON_COLAB, peer=peer, package=package)
+    packages = " ".join(
+        f'"{name} @ git+{repo.url}@{EDITION}#subdirectory={folder}"'
+        for name, folder in DISTRIBUTIONS.items()
+    )
+    return FIRST_CELL.format(missing=MISSING_ON_COLAB, peer=peer, packages=packages)
 
 
 def gated(source: str, tags) -> str:

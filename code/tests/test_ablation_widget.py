@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from attnbook.experiments import two_relations as tr
 from attnbook.widgets import STUB_ESM, HeadAblation, bundle, stub_state
+from experiments import two_relations as tr
 
 B, H, Q, K, R, M = SHAPE = (3, 4, 5, 6, 2, 7)
 

@@ -7,8 +7,8 @@ import torch
 
 from attnbook import metrics
 from attnbook.data import CLASSIC_FOUR, UNK, Vocabulary, collate, why_missing
-from attnbook.experiments import everyday, translation, translators
-from attnbook.stored import load_table, load_weights
+from experiments import everyday, translation, translators
+from experiments.stored import load_table, load_weights
 
 KEPT = {name: plan.keep for name, plan in translation.PLANS.items() if plan.keep}
 SAMPLE = 300  # test pairs
@@ -227,11 +227,9 @@ def test_the_everyday_table_holds_every_plan_and_seed():
 def test_stored_everyday_weights_give_the_stored_numbers(name):
     if reason := why_missing():
         pytest.skip(reason)
-    of = everyday.load()
-    model = translators.build(everyday.PLANS[name], of, 0)
-    model.load_state_dict(load_weights(everyday.PLANS[name].keep))
+    model, of = everyday.stored(name, load_weights(everyday.PLANS[name].keep))
     row = next(r for r in load_table("everyday") if (r["plan"], r["seed"]) == (name, 0))
-    again = everyday.judge(model.eval(), of, aligned="alibi" in row)
+    again = everyday.judge(model, of, aligned="alibi" in row)
     assert again["bleu"] == pytest.approx(row["bleu"], abs=0.5)  # half precision
     if "alibi" in row:
         assert again["alibi"]["error"] == pytest.approx(row["alibi"]["error"], abs=0.02)

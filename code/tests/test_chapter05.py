@@ -5,8 +5,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnbook.experiments import two_relations as tr
-from attnbook.stored import load_table
+from experiments import two_relations as tr
+from experiments.stored import load_table
 
 ROWS = load_table("two_relations")
 PLACE = st.integers(0, tr.PLACES - 1)

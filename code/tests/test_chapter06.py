@@ -10,8 +10,8 @@ import pytest
 import torch
 
 import attnbook as ab
-from attnbook.experiments import position_lengths as pl
-from attnbook.stored import load_table
+from experiments import position_lengths as pl
+from experiments.stored import load_table
 
 NOTEBOOK = Path(__file__).parents[2] / "book" / "06_positions.ipynb"
 SOURCES = [

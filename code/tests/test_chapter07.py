@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import attnbook as ab
-from attnbook import metrics, stored
+from attnbook import metrics
 from attnbook.data import Batch, grammar_corpus
-from attnbook.experiments import reversal, transformer_translation, transformers, translators
-from attnbook.experiments.famous import BUGS, famous
-from attnbook.stored import load_table, load_weights
 from attnbook.transformer import Transformer
+from experiments import reversal, stored, transformer_translation, transformers, translators
+from experiments.famous import BUGS, famous
+from experiments.stored import load_table, load_weights
 
 NOTEBOOK = Path(__file__).parents[2] / "book" / "07_transformer.ipynb"
 SOURCES = [

@@ -203,8 +203,10 @@ def test_where_the_package_is_the_first_cell_does_nothing(
 def test_on_colab_it_installs_the_package_and_leaves_torch_alone(named, monkeypatch):
     commands = first_cell(install(named), monkeypatch, colab=True, package=False)
     assert all(c.startswith("pip install -q ") for c in commands)
-    (package,) = [c for c in commands if "attnbook" in c]
-    assert "--no-deps" in package and f"git+{URL}@notebooks#subdirectory=code" in package
+    (packages,) = [c for c in commands if "attnbook" in c]
+    for folder in ("code", "code/experiments"):
+        assert f'git+{URL}@notebooks#subdirectory={folder}"' in packages
+    assert "--no-deps" in packages
     assert not re.search(r"\btorch\b", " ".join(commands))
     asked = set(" ".join(commands).split())
     declared = (ROOT / "code" / "pyproject.toml").read_text(encoding="utf-8")

@@ -94,7 +94,7 @@ def test_the_readers_notebooks_run_beside_it(torch, tmp_path):
     install = [python, "-m", "pip", "install", "-q"]
     run(*install, f"torch=={torch}", "numpy", "matplotlib", "ipywidgets", "tqdm", "pandas", "scipy")
     run(*install, "requests", "nbclient", "ipykernel", *missing)
-    run(*install, "--no-deps", peer, CODE)
+    run(*install, "--no-deps", peer, CODE, CODE / "experiments")
     notebooks = sorted((Path(site).resolve() / "notebooks").glob("*.ipynb"))
     assert run(python, "-c", RUN, *notebooks).split() == list(map(str, notebooks))
 

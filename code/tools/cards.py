@@ -13,10 +13,10 @@ import sys
 
 import torch
 
-from attnbook.experiments import transformer_translation
-from attnbook.experiments.translators import read
 from attnbook.metrics import bleu_interval, bleu_signature, exact_match
-from attnbook.stored import FOLDER, load_record, load_weights
+from experiments import transformer_translation
+from experiments.stored import FOLDER, load_record, load_weights
+from experiments.translators import read
 
 ABOUT = {
     "transformer_translation": {
@@ -45,7 +45,7 @@ def card(name: str) -> str:
     """The card of one stored model, as Markdown."""
     record, about = load_record(name), ABOUT[name]
     row = next(row for row in record["rows"] if row.get("plan") == about.get("plan"))
-    experiment = importlib.import_module(f"attnbook.experiments.{name}")
+    experiment = importlib.import_module(f"experiments.{name}")
     model, of = experiment.stored(load_weights(name))
     pairs = of.splits.test
     written, targets = read(model, pairs, of).written, [pair.target for pair in pairs]

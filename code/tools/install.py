@@ -17,7 +17,7 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-DISTRIBUTIONS = ("code", "exercises/coursegrade")
+DISTRIBUTIONS = ("code", "code/experiments", "exercises/coursegrade")
 SOURCES = (ROOT / "requirements.txt", *(ROOT / name / "pyproject.toml" for name in DISTRIBUTIONS))
 PIP_LINE = re.compile(r"\s*(Collecting|Downloading|Building wheel|Installing collected)\b")
 LARGE = re.compile(r"Downloading (\S+) \((\d+(?:\.\d+)?) ([MG]B)\)")

@@ -14,11 +14,11 @@ from typing import NamedTuple
 import torch
 from torch import nn
 
-from attnbook import stored
 from attnbook.data.grammar.names import PROPER
-from attnbook.experiments.translators import Corpus, read
 from attnbook.metrics import bleu, exact_match
 from attnbook.playground import pack, restore, write
+from experiments import stored
+from experiments.translators import Corpus, read
 
 FOLDER = Path(__file__).resolve().parents[2] / "book" / "_site" / "playground"
 EXAMPLES = 12
@@ -49,7 +49,7 @@ MODELS = {
 
 def experiment(name: str):
     """The module that trained a model."""
-    return importlib.import_module(f"attnbook.experiments.{MODELS[name].experiment}")
+    return importlib.import_module(f"experiments.{MODELS[name].experiment}")
 
 
 def load(name: str) -> tuple[nn.Module, Corpus]:

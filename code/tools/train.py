@@ -1,12 +1,15 @@
-"""Run the experiments over many seeds and store their tables and weights in the package.
+"""Run the experiments over many seeds and store their tables and weights.
 
     python code/tools/train.py [NAME ...] [--jobs N] [--threads N]
 
-An experiment is a module of `attnbook.experiments` with
+An experiment is a module of `experiments` with
 
-- `SEEDS`, and `SOURCES`, the package files that its numbers depend on;
+- `SEEDS`;
 - `run(seed)`, which gives a row, {column: number}, or several. If `run` has a second argument,
   `keep(name, model)` stores the weights of a model;
+- `trace()`: {name: numbers}, a brief training from seed 0 by the same code. A stored run is stale
+  when this comes out otherwise;
+- `reread()`, if it stores weights: {file: {metric: number}}, what they do on a few test pairs;
 - `corpus()`, if it learns from data: the data's hash.
 """
 
@@ -16,6 +19,7 @@ import importlib
 import inspect
 import json
 import pkgutil
+import re
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from itertools import repeat
@@ -24,30 +28,31 @@ from multiprocessing import get_context
 import torch
 from tqdm import tqdm
 
-import attnbook.experiments
-from attnbook.stored import FOLDER, fingerprint, save_weights
+import experiments
+from experiments.stored import FOLDER, save_weights
 
 DIGITS = 5  # significant ones: what another machine repeats
+NUMBERS = re.compile(r"\[\s+([-+.\de]+(?:,\s+[-+.\de]+)*)\s+\]")
 
 
 def names() -> list[str]:
     """Every experiment there is; a module without `run` is what experiments share."""
-    found = [module.name for module in pkgutil.iter_modules(attnbook.experiments.__path__)]
+    found = [module.name for module in pkgutil.iter_modules(experiments.__path__)]
     return [name for name in found if hasattr(module_of(name), "run")]
 
 
 def module_of(name: str):
     """The module of an experiment."""
-    return importlib.import_module(f"attnbook.experiments.{name}")
+    return importlib.import_module(f"experiments.{name}")
 
 
-def rounded(value):
+def rounded(value, digits: int = DIGITS):
     """The value with its floats cut to what another machine repeats, at any depth."""
     if isinstance(value, dict):
-        return {name: rounded(inside) for name, inside in value.items()}
+        return {name: rounded(inside, digits) for name, inside in value.items()}
     if isinstance(value, list):
-        return [rounded(inside) for inside in value]
-    return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
+        return [rounded(inside, digits) for inside in value]
+    return float(f"{value:.{digits}g}") if isinstance(value, float) else value
 
 
 def header(experiment, name: str, threads: int = 1) -> dict:
@@ -55,14 +60,25 @@ def header(experiment, name: str, threads: int = 1) -> dict:
     given = f' ARGS="--threads {threads}"' if threads != 1 else ""
     record = {
         "command": f"make train EXP={name}{given}",
-        "code": fingerprint(experiment.SOURCES),
-        "sources": sorted(experiment.SOURCES),
         "torch": torch.__version__.split("+")[0],
         "date": datetime.date.today().isoformat(),
     }
     if hasattr(experiment, "corpus"):
         record["corpus"] = experiment.corpus()
     return record
+
+
+def behaviour(experiment) -> dict:
+    """What today's code does, by which the tests find a stale record."""
+    asked = [name for name in ("trace", "reread") if hasattr(experiment, name)]
+    return {name: rounded(getattr(experiment, name)(), 7) for name in asked}
+
+
+def write(name: str, record: dict) -> None:
+    """Store a record, each list of numbers on a line."""
+    text = json.dumps(record, indent=1)
+    text = NUMBERS.sub(lambda found: f"[{' '.join(found[1].split())}]", text)
+    (FOLDER / f"{name}.json").write_text(text + "\n", encoding="utf-8")
 
 
 def one(
@@ -97,7 +113,7 @@ def train(name: str, jobs: int, threads: int = 1) -> dict:
     bar.close()
     if weights:
         record["weights"] = weights
-    return {**record, "rows": rounded(rows)}
+    return {**record, **behaviour(experiment), "rows": rounded(rows)}
 
 
 def main() -> int:
@@ -108,11 +124,8 @@ def main() -> int:
     given = parser.parse_args()
     torch.set_num_threads(1)
     for name in given.names or names():
-        path = FOLDER / f"{name}.json"
-        path.write_text(
-            json.dumps(train(name, given.jobs, given.threads), indent=1) + "\n", encoding="utf-8"
-        )
-        print(f"stored {path.relative_to(FOLDER.parent)}")
+        write(name, train(name, given.jobs, given.threads))
+        print(f"stored {name}")
     return 0
 
 

@@ -101,12 +101,13 @@ def test_nothing_twice_and_nothing_stale(tmp_path, monkeypatch):
     assert len(list((out / ".results").iterdir())) == 1
 
 
-def test_other_tests_mark_anew(tmp_path):
+def test_other_tests_limits_and_lateness_mark_anew(tmp_path):
     touch(tmp_path, "ada/a.ipynb")
     [task] = batch.tasks(EXERCISE, handins.find(tmp_path), "a", Limits())
     changed = task._replace(tests=task.tests._replace(hidden=task.tests.hidden + "\n# more\n"))
     assert batch.key(task, "v") != batch.key(changed, "v")
     assert batch.key(task, "v") != batch.key(task._replace(limits=Limits(call=9)), "v")
+    assert batch.key(task, "v") != batch.key(task._replace(late=True), "v")  # its flag
 
 
 def test_an_interrupted_run_goes_on(tmp_path, monkeypatch):

@@ -20,8 +20,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from ..peers import import_d2l
-from ..training import set_seed
+from attnbook.peers import import_d2l
+from attnbook.training import set_seed
 
 BUGS = ("embedding", "positions", "mask")
 

@@ -16,16 +16,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ..multihead import MultiHeadAttention
+from attnbook.multihead import MultiHeadAttention
 
 SEEDS = range(5)
-SOURCES = (
-    "experiments/two_relations.py",
-    "multihead.py",
-    "attention.py",
-    "normalize.py",
-    "scores.py",
-)
 RELATIONS = ("two to the left", "matching key")
 PLACES, KEYS, VALUES = 10, 16, 8
 MODELS = {  # name: width, heads, hidden units of the readout (0: linear), training steps
@@ -193,6 +186,16 @@ def contributions(model: TwoRelations, examples: Examples) -> tuple[Tensor, Tens
     none = model(*examples[:3], head_mask=torch.zeros(h))[0]
     alone = [model(*examples[:3], head_mask=one)[0] for one in torch.eye(h)]
     return torch.stack(alone) - none, none[0, 0]
+
+
+def trace() -> dict[str, list[float]]:
+    """Losses of a brief training of one, of two heads, and of the other readout."""
+    found = {}
+    for name in ("one head", "two heads", "one head, hidden layer"):
+        torch.manual_seed(0)
+        model = TwoRelations(*MODELS[name][:3])
+        found[name] = train(model, 20, torch.Generator().manual_seed(0))
+    return found
 
 
 def run(seed: int) -> list[dict]:

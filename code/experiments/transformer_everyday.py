@@ -6,18 +6,15 @@ from collections.abc import Callable
 
 from torch import Tensor, nn
 
-from ..data.alibi import alibi
-from ..metrics import bleu_interval, expected_error_rate, hit_rate
-from . import everyday, transformers
+from attnbook.data.alibi import alibi
+from attnbook.metrics import bleu_interval, expected_error_rate, hit_rate
+
+from . import everyday, transformers, translators
+from .stored import load_weights
 from .transformers import Plan, build, train
 from .translators import Corpus, read
 
 SEEDS = range(3)
-SOURCES = (
-    *transformers.SOURCES,
-    "experiments/everyday.py",
-    "experiments/transformer_everyday.py",
-)
 PLAN = Plan(
     epochs=10, d_model=96, d_ff=384, dropout=0.2, label_smoothing=0.1, keep="transformer_everyday"
 )
@@ -63,10 +60,17 @@ def judge(model: nn.Module, of: Corpus) -> dict:
 
 def stored(weights: dict[str, Tensor]) -> tuple[nn.Module, Corpus]:
     """The model with given weights, in evaluation mode, and its corpus."""
-    of = load()
-    model = build(PLAN, of, 0)
-    model.load_state_dict(weights)
-    return model.eval(), of
+    return translators.stored(PLAN, load(), weights, build=build)
+
+
+def trace() -> dict[str, list[float]]:
+    """A brief training."""
+    return {PLAN.keep: transformers.trace(PLAN, load())}
+
+
+def reread() -> dict[str, dict[str, float]]:
+    """What the stored weights do."""
+    return {PLAN.keep: translators.reread(*stored(load_weights(PLAN.keep)))}
 
 
 def run(seed: int, keep: Callable[[str, nn.Module], None]) -> dict:

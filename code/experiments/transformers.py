@@ -13,19 +13,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from ..training import History, set_seed, translation_loss
-from ..transformer import Transformer
+from attnbook.training import History, set_seed, translation_loss
+from attnbook.transformer import Transformer
+
 from . import translators
 from .translators import Corpus, against_gold
-
-SOURCES = (  # what the numbers of a Transformer rest on
-    *(name for name in translators.SOURCES if name != "recurrent"),
-    "experiments/transformers.py",
-    "masks.py",
-    "multihead.py",
-    "positions.py",
-    "transformer",
-)
 
 
 class Plan(NamedTuple):
@@ -67,6 +59,11 @@ def train(plan: Plan, of: Corpus, seed: int, **options) -> tuple[nn.Module, Hist
         **options,
     }
     return translators.train(plan, of, seed, build=build, **options)
+
+
+def trace(plan: Plan, of: Corpus) -> list[float]:
+    """As `translators.trace`."""
+    return translators.trace(plan, of, train=train)
 
 
 def heads_against_gold(weights: Sequence[Tensor], pairs: Sequence) -> list[list[dict]]:

@@ -12,18 +12,15 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from ..data import Splits, grammar_corpus
-from ..metrics import bleu, exact_match
-from . import transformers, translation
+from attnbook.data import Splits, grammar_corpus
+from attnbook.metrics import bleu, exact_match
+
+from . import transformers, translation, translators
+from .stored import load_weights
 from .transformers import Plan, build, heads_against_gold, train
 from .translators import Corpus, by_length, read
 
 SEEDS = range(3)
-SOURCES = (
-    *transformers.SOURCES,
-    "experiments/transformer_translation.py",
-    "experiments/translation.py",
-)
 JUDGED = translation.JUDGED
 FURTHER = 300_000  # sentences that the plan "more" draws besides, a few of them twice
 _SMALL = {"d_model": 96, "d_ff": 384, "epochs": 7, "learning_rate": 3e-3}
@@ -60,10 +57,18 @@ def judge(model: nn.Module, of: Corpus) -> dict:
 
 def stored(weights: dict[str, Tensor]) -> tuple[nn.Module, Corpus]:
     """The model of "more" with given weights, in evaluation mode, and its test corpus."""
-    of = load("random")
-    model = build(PLANS["more"], of, 0)
-    model.load_state_dict(weights)
-    return model.eval(), of
+    return translators.stored(PLANS["more"], load("random"), weights, build=build)
+
+
+def trace() -> dict[str, list[float]]:
+    """A brief training of the plan with dropout and of the one without."""
+    return {name: transformers.trace(PLANS[name], load("random")) for name in ("random", "more")}
+
+
+def reread() -> dict[str, dict[str, float]]:
+    """What the stored weights do."""
+    keep = PLANS["more"].keep
+    return {keep: translators.reread(*stored(load_weights(keep)))}
 
 
 def one(name: str, seed: int, keep: Callable[[str, nn.Module], None]) -> dict:

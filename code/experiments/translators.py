@@ -8,28 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
+from unittest.mock import patch
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
-from ..data import Splits, Vocabulary, collate, length_batches
-from ..decoding import greedy
-from ..metrics import bleu, exact_match, expected_error_rate, hit_rate
-from ..recurrent import recurrent_translator
-from ..training import History, fit, set_seed
+from attnbook.data import Splits, Vocabulary, collate, length_batches
+from attnbook.decoding import greedy
+from attnbook.metrics import bleu, exact_match, expected_error_rate, hit_rate
+from attnbook.recurrent import recurrent_translator
+from attnbook.training import History, fit, mean_loss, set_seed
 
-SOURCES = (  # what the numbers of a translator rest on
-    "attention.py",
-    "decoding.py",
-    "experiments/translators.py",
-    "metrics",
-    "normalize.py",
-    "recurrent",
-    "scores.py",
-    "training.py",
-)
 LENGTHS = ((3, 10), (11, 20), (21, 30), (31, 40))  # source tokens, both ends included
 CONTENT = ("adjective", "noun", "verb")
+TRACED = 20  # steps of a trace
+READ = 100  # test pairs on which stored weights are read again
 
 
 class Plan(NamedTuple):
@@ -82,6 +76,33 @@ def train(
     return model, fit(model, batches, validation=held_out, seed=seed, **options)
 
 
+def stored(
+    plan, of: Corpus, weights: dict[str, Tensor], *, build: Callable = build
+) -> tuple[nn.Module, Corpus]:
+    """The model of a plan with given weights, in evaluation mode, and its corpus."""
+    model = build(plan, of, 0)
+    model.load_state_dict(weights)
+    return model.eval(), of
+
+
+def trace(plan, of: Corpus, *, train: Callable = train) -> list[float]:
+    """The losses of a plan in brief, from seed 0: of each of `TRACED` steps, then held out.
+
+    The rate goes up and down within them, and a step takes 16 pairs. Code that trains otherwise
+    than it did when a run was stored gets other losses.
+    """
+    brief = plan._replace(epochs=1, batch_size=16, size=16 * TRACED)
+    few = of._replace(splits=of.splits._replace(validation=of.splits.validation[:READ]))
+    with patch.object(F, "dropout", _dropout):
+        _, history = train(brief, few, 0)
+    return [row["loss"] for row in history.steps] + [history.epochs[0]["validation"]]
+
+
+def _dropout(x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Dropout that draws the same everywhere: torch's draws by MKL where there is MKL."""
+    return x * (torch.rand(x.shape) >= p) / (1 - p) if training and p else x
+
+
 class Reading(NamedTuple):
     """What a model makes of some pairs: under teacher forcing, and writing freely."""
 
@@ -110,6 +131,26 @@ def read(model: nn.Module, pairs: Sequence, of: Corpus, *, batch_size: int = 128
             found[i] = correct[row, :q], weights, written
     model.train(training)
     return Reading(*map(list, zip(*(found[i] for i in range(len(pairs))), strict=True)))
+
+
+def reread(model: nn.Module, of: Corpus) -> dict[str, float]:
+    """What stored weights make of the first `READ` test pairs.
+
+    `loss` and `accuracy` with the target forced, `bleu` written freely, and, of a model that has
+    attention weights, `largest`: the mean over its rows of the largest one.
+    """
+    pairs = of.splits.test[:READ]
+    reading = read(model, pairs, of)
+    batches = length_batches(pairs, of.source_vocab, of.target_vocab, READ)
+    found = {
+        "loss": mean_loss(model, batches),
+        "accuracy": torch.cat(reading.correct).float().mean().item(),
+        "bleu": bleu(reading.written, [pair.target for pair in pairs]),
+    }
+    if reading.weights[0] is not None:
+        rows = torch.cat([weights.amax(dim=-1).flatten() for weights in reading.weights])
+        found["largest"] = rows.mean().item()
+    return found
 
 
 def by_length(reading: Reading, pairs: Sequence) -> dict[str, dict[str, float]]:

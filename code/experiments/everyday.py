@@ -10,18 +10,19 @@ import functools
 import hashlib
 from collections.abc import Callable, Sequence
 
-from torch import nn
+from torch import Tensor, nn
 
-from ..data import Vocabulary
-from ..data.alibi import alibi
-from ..data.fra_eng import CLASSIC_FOUR, fra_eng
-from ..metrics import bleu_interval, expected_error_rate, hit_rate
-from ..peers import import_d2l
+from attnbook.data import Vocabulary
+from attnbook.data.alibi import alibi
+from attnbook.data.fra_eng import CLASSIC_FOUR, fra_eng
+from attnbook.metrics import bleu_interval, expected_error_rate, hit_rate
+from attnbook.peers import import_d2l
+
 from . import translators
+from .stored import load_weights
 from .translators import Corpus, Plan, read, train
 
 SEEDS = range(3)
-SOURCES = (*translators.SOURCES, "experiments/everyday.py")
 LONGEST = 10  # tokens on either side
 PAIRS = 40_000  # to learn from
 JUDGED = 1_000  # held-out pairs
@@ -93,6 +94,24 @@ def judge(model: nn.Module, of: Corpus, *, aligned: bool) -> dict:
     if aligned:
         row["alibi"] = against_alibi(model, of)
     return row
+
+
+def stored(name: str, weights: dict[str, Tensor]) -> tuple[nn.Module, Corpus]:
+    """The model of a plan with given weights, in evaluation mode, and its corpus."""
+    return translators.stored(PLANS[name], load(), weights)
+
+
+def trace() -> dict[str, list[float]]:
+    """A brief training of each plan."""
+    return {name: translators.trace(plan, load()) for name, plan in PLANS.items()}
+
+
+def reread() -> dict[str, dict[str, float]]:
+    """What the stored weights of each plan do."""
+    return {
+        plan.keep: translators.reread(*stored(name, load_weights(plan.keep)))
+        for name, plan in PLANS.items()
+    }
 
 
 def run(seed: int, keep: Callable[[str, nn.Module], None]) -> list[dict]:

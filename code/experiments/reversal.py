@@ -13,20 +13,21 @@ import string
 
 from torch import nn
 
-from ..data import AlignedPair, Splits, Vocabulary, length_batches
-from ..metrics import exact_match, hit_rate
-from ..training import Event, fit, mean_loss
-from . import transformers
+from attnbook.data import AlignedPair, Splits, Vocabulary, length_batches
+from attnbook.metrics import exact_match, hit_rate
+from attnbook.training import Event, History, mean_loss
+
+from . import transformers, translators
 from .famous import famous
 from .transformers import Plan, train
 from .translators import Corpus, read
 
 SEEDS = range(3)
-SOURCES = (*transformers.SOURCES, "experiments/famous.py", "experiments/reversal.py", "data")
 LENGTHS = (4, 12)  # letters of a word, both ends included
 PLAN = Plan(epochs=1, learning_rate=3e-3, d_model=64, d_ff=256, dropout=0.0)
 RATE = 5e-3  # of the famous one, constant, as published
 SHORT, LONG = 1_000, 4_000  # its steps
+FAMOUS = translators.Plan(None, epochs=4, learning_rate=RATE)
 MENDED = {  # name: what is mended before training, what when decoding
     "as published": ((), ()),
     "embedding mended": (("embedding",), ()),
@@ -75,18 +76,27 @@ def heads(model: nn.Module, of: Corpus) -> list[list[float]]:
     ]
 
 
+def train_famous(
+    plan, of: Corpus, seed: int, *, mended: tuple[str, ...] = (), **options
+) -> tuple[nn.Module, History]:
+    """The famous one, trained, and what its training saw; options as in `fit`."""
+
+    def build(plan, of: Corpus, seed: int) -> nn.Module:
+        return famous(len(of.source_vocab), seed, mended=mended)
+
+    return translators.train(plan, of, seed, build=build, schedule=None, **options)
+
+
 def famous_rows(seed: int, embedding: tuple[str, ...]) -> list[dict]:
     """One training of the famous one, looked at after `SHORT` and `LONG` steps.
 
     What is mended when decoding changes no weight: every way to decode is tried on the same ones.
     """
     of, rows = load(), []
-    model = famous(len(of.source_vocab), seed, mended=embedding)
-    vocabularies = of.source_vocab, of.target_vocab
-    batches = length_batches(of.splits.train, *vocabularies, 64, seed=seed)
-    held_out = length_batches(of.splits.validation, *vocabularies, 100)
+    held_out = length_batches(of.splits.validation, of.source_vocab, of.target_vocab, 100)
 
     def look(event: Event) -> bool:
+        model = event.model
         if event.kind == "step" and event.step in (SHORT, LONG):
             causal = model.mend((*embedding, "mask"))
             losses = {
@@ -100,9 +110,16 @@ def famous_rows(seed: int, embedding: tuple[str, ...]) -> list[dict]:
                     rows.append(row | losses)
         return event.step == LONG
 
-    options = {"epochs": -(-LONG // len(batches)), "learning_rate": RATE, "schedule": None}
-    fit(model, batches, seed=seed, callbacks=[look], **options)
+    train_famous(FAMOUS, of, seed, mended=embedding, callbacks=[look])
     return rows
+
+
+def trace() -> dict[str, list[float]]:
+    """A brief training of ours and of the famous one."""
+    return {
+        "ours": transformers.trace(PLAN, load()),
+        "as published": translators.trace(FAMOUS, load(), train=train_famous),
+    }
 
 
 def run(seed: int) -> list[dict]:

@@ -12,13 +12,14 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from ..data import Vocabulary, grammar_corpus
-from ..metrics import bleu, exact_match
+from attnbook.data import Vocabulary, grammar_corpus
+from attnbook.metrics import bleu, exact_match
+
 from . import translators
-from .translators import Corpus, Plan, against_gold, build, by_length, read, train
+from .stored import load_weights
+from .translators import Corpus, Plan, against_gold, by_length, read, train
 
 SEEDS = range(3)
-SOURCES = (*translators.SOURCES, "experiments/translation.py")
 JUDGED = 2_000
 
 
@@ -79,11 +80,21 @@ def judge(model: nn.Module, of: Corpus) -> dict:
 
 def stored(name: str, weights: dict[str, Tensor]) -> tuple[nn.Module, Corpus]:
     """The model of a plan with given weights, in evaluation mode, and its corpus."""
-    plan = PLANS[name]
-    of = load(plan.split)
-    model = build(plan, of, 0)
-    model.load_state_dict(weights)
-    return model.eval(), of
+    return translators.stored(PLANS[name], load(PLANS[name].split), weights)
+
+
+def trace() -> dict[str, list[float]]:
+    """A brief training of each plan whose weights are kept."""
+    kept = {name: plan for name, plan in PLANS.items() if plan.keep}
+    return {name: translators.trace(plan, load(plan.split)) for name, plan in kept.items()}
+
+
+def reread() -> dict[str, dict[str, float]]:
+    """What the stored weights of each plan do."""
+    kept = {name: plan.keep for name, plan in PLANS.items() if plan.keep}
+    return {
+        keep: translators.reread(*stored(name, load_weights(keep))) for name, keep in kept.items()
+    }
 
 
 def run(seed: int, keep: Callable[[str, nn.Module], None]) -> list[dict]:

@@ -8,11 +8,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from ..attention import attention
-from ..scores import gaussian
+from attnbook.attention import attention
+from attnbook.scores import gaussian
 
 SEEDS = range(20)
-SOURCES = ("experiments/kernel_regression.py", "attention.py", "normalize.py", "scores.py")
 
 
 def curve(x: Tensor) -> Tensor:
@@ -88,6 +87,15 @@ def classic_start(seed: int) -> float:
 def test_error(x: Tensor, y: Tensor, w: float) -> float:
     """Mean squared distance of the fit from the true curve over the grid."""
     return (fit(grid(), x, y, w) - curve(grid())).square().mean().item()
+
+
+def trace() -> dict[str, list[float]]:
+    """w after each of the first steps of the two that train."""
+    x, y = toy_data(0)
+    return {
+        "adam": train_adam(x, y, steps=20),
+        "classic": train_sgd(x, y, classic_start(0)),
+    }
 
 
 def run(seed: int) -> dict[str, float]:

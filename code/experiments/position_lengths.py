@@ -14,20 +14,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from ..masks import causal_mask, window_mask
-from ..transformer import LanguageModel
+from attnbook.masks import causal_mask, window_mask
+from attnbook.transformer import LanguageModel
 
 SEEDS = range(3)
-SOURCES = (
-    "experiments/position_lengths.py",
-    "transformer",
-    "multihead.py",
-    "positions.py",
-    "attention.py",
-    "masks.py",
-    "normalize.py",
-    "scores.py",
-)
 KINDS = ("none", "sinusoidal", "learned", "rotary", "alibi")
 VOCAB = 8  # tokens of both languages
 SHARES = (0.55, 0.25, 0.15, 0.05)  # of the four tokens that may follow a pair
@@ -99,18 +89,22 @@ def losses(model: LanguageModel, x: Tensor, *, window: int | None = None) -> Ten
     return F.cross_entropy(logits.mT, x[:, 1:], reduction="none")
 
 
-def train(model: LanguageModel, language: str, seed: int, steps: int = 600) -> None:
-    """Adam with warm-up on 32 new sequences a step, each of the trained length."""
+def train(model: LanguageModel, language: str, seed: int, steps: int = 600) -> list[float]:
+    """Adam with warm-up on 32 new sequences a step, of the trained length; the loss after each."""
     generator = torch.Generator().manual_seed(1000 + seed)
     adam = torch.optim.Adam(model.parameters())
     schedule = torch.optim.lr_scheduler.OneCycleLR(adam, 3e-3, total_steps=steps, pct_start=0.1)
+    path = []
     for _ in range(steps):
         x = LANGUAGES[language](32, TRAINED + 1, generator)
         adam.zero_grad()
-        losses(model, x)[:, DECIDED[language] - 1 :].mean().backward()
+        loss = losses(model, x)[:, DECIDED[language] - 1 :].mean()
+        loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         adam.step()
         schedule.step()
+        path.append(loss.item())
+    return path
 
 
 @torch.no_grad()
@@ -128,6 +122,12 @@ def by_place(
 def perplexity(loss: Tensor, n: int) -> float | None:
     """exp of the mean loss over the last quarter of the first n places; None past the last."""
     return math.exp(loss[n - n // 4 : n].mean().item()) if n <= len(loss) else None
+
+
+def trace() -> dict[str, list[float]]:
+    """Losses of a brief training with each kind, the languages in turn."""
+    pairs = zip(KINDS, ("markov", "repeat", "markov", "repeat", "markov"), strict=True)
+    return {kind: train(build(kind, 0), language, 0, steps=20) for kind, language in pairs}
 
 
 def run(seed: int) -> list[dict]:

@@ -1,22 +1,20 @@
-"""What `make train` has stored: tables and weights, each with the hash of what made it.
+"""What `make train` has stored: tables and weights, and how the code behaved that made them.
 
 A notebook trains one seed; what it says of many, or of a longer run, comes from here. The tests
-fail on a table whose code or corpus has changed since, and evaluate its rows again.
+train briefly and read the weights again, and fail on a record where today's code behaves otherwise.
 """
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
 FOLDER = Path(__file__).resolve().parent
-PACKAGE = FOLDER.parent
 LARGEST = 3_000_000  # bytes of a file of weights
 
 
@@ -33,8 +31,9 @@ def load_record(name: str) -> dict:
     """The whole record of the stored table `name`.
 
     Returns:
-        `rows`, and what made them: `command`, `code` (hash of `sources`), `torch`, and where there
-        are any `corpus` (hash of the data) and `weights` (SHA-256 of each file, by name).
+        `rows`; what made them: `command`, `torch`, and where there are any `corpus` (hash of the
+        data) and `weights` (SHA-256 of each file, by name); and what that code did then: `trace`
+        (losses of brief trainings) and `reread` (what the stored weights do on a few test pairs).
     """
     path = FOLDER / f"{name}.json"
     if not path.is_file():
@@ -101,42 +100,3 @@ def _note(data: bytes) -> dict:
     """What `save_weights` wrote into the head of a file."""
     size = int.from_bytes(data[:8], "little")
     return json.loads(json.loads(data[8 : 8 + size]).get("__metadata__", {}).get("note", "{}"))
-
-
-def fingerprint(sources: Iterable[str]) -> str:
-    """Hash of what package files do: blind to comments, docstrings, layout and progress bars.
-
-    Args:
-        sources: paths inside the package: a file, ``"scores.py"``, or a folder, ``"recurrent"``,
-            for every Python file in it.
-    """
-    digest = hashlib.sha256()
-    for source in sorted(_files(sources)):
-        tree = ast.parse((PACKAGE / source).read_text(encoding="utf-8"))
-        digest.update(f"{source}\n{_skeleton(tree)}\n".encode())
-    return digest.hexdigest()
-
-
-def _files(sources: Iterable[str]) -> Iterable[str]:
-    """Every Python file that `sources` names, as a path inside the package."""
-    for source in sources:
-        path = PACKAGE / source
-        inside = sorted(path.rglob("*.py")) if path.is_dir() else [path]
-        yield from (file.relative_to(PACKAGE).as_posix() for file in inside)
-
-
-def _skeleton(node) -> str:
-    """The syntax tree as text that no Python version writes differently, without docstrings."""
-    if isinstance(node, list):
-        return "[" + ",".join(map(_skeleton, node)) + "]"
-    if not isinstance(node, ast.AST):
-        return repr(node)
-    fields = {name: value for name, value in ast.iter_fields(node) if value not in (None, [])}
-    if isinstance(node, ast.FunctionDef) and node.name == "_bar":  # it shows, and makes nothing
-        return "FunctionDef(_bar)"
-    body = fields.get("body")
-    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    if isinstance(node, documented) and ast.get_docstring(node) is not None:
-        fields["body"] = body[1:]
-    inside = ",".join(f"{name}={_skeleton(value)}" for name, value in sorted(fields.items()))
-    return f"{type(node).__name__}({inside})"
