@@ -1,6 +1,7 @@
 """The built site: no warning, no outside host, light pages, and a build that can fail."""
 
 import gzip
+import json
 import re
 import shutil
 import subprocess
@@ -14,6 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "code" / "tools"))
 
+import build as tool  # noqa: E402
 from build import build  # noqa: E402
 
 LOADS = {("script", "src"), ("img", "src"), ("link", "href"), ("iframe", "src"), ("source", "src")}
@@ -141,16 +143,54 @@ def test_every_picture_has_words(book):
         assert re.search(r'alt="[^"]{8,}"', picture), picture
 
 
-def test_two_builds_of_one_commit_are_the_same(book, tmp_path):
-    """To the byte: no date, no address in memory, no order of a set gets into the site."""
-    again = build(tmp_path)
-    assert again.returncode == 0, again.stdout[-3000:]
-    one, two = (
-        {p.relative_to(site): p for p in site.rglob("*") if p.is_file()}
-        for site in (book[1], tmp_path / "_build" / "html")
+def same_files(one: Path, two: Path) -> bool:
+    """Whether two sites are the same, to the byte."""
+    first, second = (
+        {p.relative_to(site): p for p in site.rglob("*") if p.is_file() and p.name != ".buildinfo"}
+        for site in (one, two)
     )
-    assert one.keys() == two.keys() and len(one) > 100
-    assert [n for n in one if one[n].read_bytes() != two[n].read_bytes()] == []
+    assert first.keys() == second.keys() and len(first) > 100
+    assert [n for n in first if first[n].read_bytes() != second[n].read_bytes()] == []
+    return True
+
+
+def edited(text: str, name: str) -> str:
+    """A chapter as it might have been: words, a heading, a formula, a name of the package."""
+    notebook = json.loads(text)
+    told = [cell for cell in notebook["cells"] if cell["cell_type"] == "markdown"]
+    code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    told[2]["source"] = [f"{'Zebras. ' * 2000}\n\n", *told[2]["source"]]
+    code[-1]["source"] = ["ab.hidden_by_the_edit\n", *code[-1]["source"]]
+    if name == "heading":
+        told[0]["source"] = ["# Another title\n\n", "$$\nx\n$$ (eq-further)\n"]
+    if name == "picture":
+        shown = next(c for c in code if "figure" in c["metadata"].get("mystnb", {}))
+        shown["outputs"] = []
+    return json.dumps(notebook)
+
+
+def test_a_build_after_edits_is_the_full_build(book, tmp_path):
+    """And two builds in two folders are the same: no date, no address, no order of a set."""
+    for part in (*tool.INPUTS, "_toc.yml"):
+        kept = shutil.ignore_patterns("__pycache__", "tests", ".*", "stored")
+        if (ROOT / part).is_dir():
+            shutil.copytree(ROOT / part, tmp_path / part, ignore=kept)
+        else:
+            shutil.copy(ROOT / part, tmp_path)
+    kinds = {"03_scoring": "heading", "05_multihead": "words", "02_kernel_regression": "picture"}
+    paths = {tmp_path / "book" / f"{name}.ipynb": kind for name, kind in kinds.items()}
+    texts = {path: path.read_text(encoding="utf-8") for path in paths}
+    for path, kind in paths.items():
+        path.write_text(edited(texts[path], kind), encoding="utf-8")
+    done = tool.refresh(tmp_path, tmp_path)
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert "zebra" in (tmp_path / "_build/html/searchindex.js").read_text(encoding="utf-8")
+    for path in paths:  # each by itself: what one makes anew may hide what another forgets
+        path.write_text(texts[path], encoding="utf-8")
+        done = tool.refresh(tmp_path, tmp_path)
+        assert done.returncode == 0, done.stdout[-3000:]
+        assert re.search(r"0 added, [123] changed", done.stdout), "that was a full build"
+    assert same_files(book[1], tmp_path / "_build" / "html")
 
 
 def test_neither_thebe_nor_font_awesome_nor_mathjax(book):
