@@ -332,6 +332,8 @@ def setup(app):
     app.connect("autodoc-process-docstring", prepare_docstring)
     app.connect("missing-reference", find_type)
     app.connect("autodoc-skip-member", leave_out)
-    app.connect("env-check-consistency", index_uses)  # once stored: added anew each time
+    app.connect(
+        "env-check-consistency", index_uses
+    )  # once stored: added anew each time
     app.connect("html-page-context", link_code)
     return {"version": "1", "parallel_read_safe": False, "parallel_write_safe": True}

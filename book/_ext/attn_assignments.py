@@ -20,9 +20,7 @@ QUESTION = re.compile(r"^# \| Q\d[^|]*\| (\d+)[^|]*\| (\d+) \|", re.MULTILINE)
 
 def describe(source: str) -> str:
     """Questions, minutes and points of an assignment, in words."""
-    rows = [
-        (int(points), int(minutes)) for points, minutes in QUESTION.findall(source)
-    ]
+    rows = [(int(points), int(minutes)) for points, minutes in QUESTION.findall(source)]
     points, minutes = (sum(column) for column in zip(*rows, strict=True))
     return f"{len(rows)} questions, about {minutes} minutes, {points} points"
 
@@ -33,7 +31,9 @@ class Assignment(SphinxRole):
     def run(self):
         root = Path(self.env.srcdir) / "exercises" / self.text
         if self.env.app.builder.format == "html":
-            self.release(root, Path(self.env.app.outdir) / FOLDER / f"{self.text}.ipynb")
+            self.release(
+                root, Path(self.env.app.outdir) / FOLDER / f"{self.text}.ipynb"
+            )
         self.env.note_dependency(str(root / f"{self.text}.py"))
         up = "../" * self.env.docname.count("/")
         link = nodes.reference(

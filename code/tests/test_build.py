@@ -1,6 +1,5 @@
 """The built site: no warning, no outside host, light pages, and a build that can fail."""
 
-import gzip
 import json
 import re
 import shutil
@@ -11,6 +10,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from attnbook_testing.books import small_book
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "code" / "tools"))
@@ -20,7 +20,6 @@ from build import build  # noqa: E402
 
 LOADS = {("script", "src"), ("img", "src"), ("link", "href"), ("iframe", "src"), ("source", "src")}
 LOADING_LINKS = {"stylesheet", "preload", "modulepreload", "icon", "shortcut icon"}
-FIRST_VIEW = 400_000  # bytes, gzip
 
 
 class Page(HTMLParser):
@@ -50,21 +49,6 @@ class Page(HTMLParser):
         return (self.path.parent / unquote(urlsplit(address).path)).resolve()
 
 
-def scratch_book(folder, pages):
-    """A small book with this book's settings, extensions and assets."""
-    shutil.copy(ROOT / "_config.yml", folder)
-    for part in ("_ext", "_site"):
-        shutil.copytree(ROOT / "book" / part, folder / "book" / part)
-    shutil.copy(ROOT / "book" / "references.bib", folder / "book")
-    names = list(pages)
-    toc = ["format: jb-book", "root: book/index", "parts:", "  - numbered: 1", "    chapters:"]
-    toc += [f"      - file: book/{name}" for name in names if name != "index"]
-    (folder / "_toc.yml").write_text("\n".join(toc), encoding="utf-8")
-    for name, text in pages.items():
-        (folder / "book" / f"{name}.md").write_text(text, encoding="utf-8")
-    return folder
-
-
 @pytest.fixture(scope="module")
 def book(tmp_path_factory):
     """The real book, built afresh: its log and its pages."""
@@ -78,8 +62,9 @@ def book(tmp_path_factory):
 @pytest.fixture(scope="module")
 def scratch(tmp_path_factory):
     """A book with one page of formulas, in chapters 7 and 9, and one without."""
-    folder = scratch_book(
-        tmp_path_factory.mktemp("scratch"),
+    folder = tmp_path_factory.mktemp("scratch")
+    done = small_book(
+        folder,
         {
             "index": "# Start\n\nNo formula here.",
             "07_first": "# First\n\n$$\na<b \\\\& c>d\n$$ (eq-first)\n\nInline $a<b$.",
@@ -87,7 +72,6 @@ def scratch(tmp_path_factory):
             "{eq}`eq-first` and {eq}`eq-second`",
         },
     )
-    done = build(folder, folder)
     assert done.returncode == 0, done.stdout[-3000:]
     return folder / "_build" / "html" / "book"
 
@@ -273,16 +257,6 @@ def test_the_root_leads_to_the_landing_page(book):
     assert "url=book/index.html" in root.text
 
 
-def test_a_first_view_is_light(book):
-    """Page, scripts, styles and the fonts of most formulas: without a browser, a lower bound."""
-    fonts = sum(f.stat().st_size for f in book[1].rglob("KaTeX_Ma*.woff2"))
-    for page in book[2]:
-        files = {page.target(a) for a in page.loads if a.endswith((".css", ".js")) or "?" in a}
-        files = {f for f in files if f.suffix in (".css", ".js")}
-        weight = sum(len(gzip.compress(f.read_bytes())) for f in {page.path, *files})
-        assert weight + fonts <= FIRST_VIEW, f"{page.path.name}: {weight + fonts} bytes"
-
-
 def test_pictures_have_a_size_and_load_late(book):
     images = [i for page in book[2] for i in re.findall(r"<img [^>]*_images/[^>]*>", page.text)]
     assert images
@@ -325,8 +299,7 @@ def test_each_fault_fails_the_build(tmp_path):
         "```{asserted} absent.ipynb#cell\nA claim.\n```",
     )
     pages = {"index": "# Start\n\n" + "\n\n".join(faults), "01_a": "# A"}
-    folder = scratch_book(tmp_path, pages)
-    done = build(folder, folder)
+    done = small_book(tmp_path, pages)
     assert done.returncode != 0
     warnings = "\n".join(line for line in done.stdout.splitlines() if "WARNING" in line)
     for name in ("absent-eq", "absent.md", "absent1999", "absent_f"):
