@@ -9,7 +9,7 @@ import ast
 import re
 from html import escape
 
-from attn_terms import CHAPTER, chapter_label
+from attn_terms import CHAPTER, chapter_label, line_of_uses
 from docutils import nodes
 from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
@@ -228,8 +228,9 @@ class TellUses(SphinxPostTransform):
     def run(self, **kwargs) -> None:
         for place in list(self.document.findall(uses_of)):
             full = place["name"]
-            uses = self.uses(full)
-            place.parent.replace(place, [self.line(uses)] if uses else [])
+            uses = [(name, *use) for name, use in sorted(self.uses(full).items())]
+            told = [line_of_uses(self.app, uses, " (its code)")] if uses else []
+            place.parent.replace(place, told)
 
     def uses(self, full: str) -> dict:
         """By chapter: the anchor where its code is shown, else where it is first used."""
@@ -240,21 +241,6 @@ class TellUses(SphinxPostTransform):
                 if found and found[0] == full and (docname not in best or shown):
                     best[docname] = (anchor, shown)
         return best
-
-    def line(self, uses) -> nodes.paragraph:
-        paragraph = nodes.paragraph(classes=["attn-uses"])
-        paragraph += nodes.Text("In chapter " if len(uses) == 1 else "In chapters ")
-        for place, (docname, (anchor, shown)) in enumerate(sorted(uses.items())):
-            if place:
-                paragraph += nodes.Text(", ")
-            link = nodes.reference("", "", internal=True)
-            page = self.app.builder.get_relative_uri(self.env.docname, docname)
-            link["refuri"] = f"{page}#{anchor}"
-            link += nodes.Text(chapter_label(self.env, docname))
-            paragraph += link
-            if shown:
-                paragraph += nodes.Text(" (its code)")
-        return paragraph
 
 
 def index_uses(app, env) -> None:

@@ -243,24 +243,24 @@ class TellChapters(SphinxPostTransform):
                     name["classes"] += ["attn-chinese"]
             uses = uses_of(self.env, names[0].astext()) if names else []
             if uses:
-                item.children[-1] += self.line(uses)
+                item.children[-1] += line_of_uses(self.app, uses)
 
-    def line(self, uses) -> nodes.paragraph:
-        """`In 1 · 3`, each a link to the place."""
-        paragraph = nodes.paragraph(classes=["attn-uses"])
-        paragraph += nodes.Text("In chapter " if len(uses) == 1 else "In chapters ")
-        for place, (docname, anchor, bold) in enumerate(uses):
-            if place:
-                paragraph += nodes.Text(", ")
-            link = nodes.reference("", "", internal=True)
-            link["refuri"] = (
-                self.app.builder.get_relative_uri(self.env.docname, docname)
-                + f"#{anchor}"
-            )
-            number = nodes.Text(chapter_label(self.env, docname))
-            link += nodes.strong("", "", number) if bold else number
-            paragraph += link
-        return paragraph
+
+def line_of_uses(app, uses, told: str = "") -> nodes.paragraph:
+    """`In chapters 1, 3`, each a link to its place; the main ones are bold, or `told` follows."""
+    paragraph = nodes.paragraph(classes=["attn-uses"])
+    paragraph += nodes.Text("In chapter " if len(uses) == 1 else "In chapters ")
+    for place, (docname, anchor, main) in enumerate(uses):
+        if place:
+            paragraph += nodes.Text(", ")
+        page = app.builder.get_relative_uri(app.env.docname, docname)
+        link = nodes.reference("", "", internal=True, refuri=f"{page}#{anchor}")
+        number = nodes.Text(chapter_label(app.env, docname))
+        link += nodes.strong("", "", number) if main and not told else number
+        paragraph += link
+        if main and told:
+            paragraph += nodes.Text(told)
+    return paragraph
 
 
 def chapter_label(env, docname: str) -> str:
