@@ -30,8 +30,8 @@ help:  ## list the targets
 install:  ## make .venv and install the exact set (the targets below do it themselves)
 	@python="$$(sh code/tools/find_python.sh $(PYTHON))" && "$$python" code/tools/install.py "$(VENV)"
 
-book: install  ## build the site to _build/html from the committed notebooks
-	@$(PY) code/tools/build.py
+book: install  ## build what has changed of the site to _build/html (ARGS=--full: all of it)
+	@$(PY) code/tools/build.py $(ARGS)
 
 lab: book  ## open the chapters in JupyterLab, each in a copy of your own (NB=03_scoring)
 	@$(PY) code/tools/lab.py $(NB)

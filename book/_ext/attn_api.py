@@ -9,7 +9,7 @@ import ast
 import re
 from html import escape
 
-from attn_terms import CHAPTER, chapter_label
+from attn_terms import CHAPTER, chapter_label, line_of_uses
 from docutils import nodes
 from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
@@ -133,9 +133,8 @@ class MarkUses(SphinxTransform):
                     anchor = f"ch{chapter_label(self.env, docname)}-{'source' if shown else 'use'}"
                     anchor += "-" + name.replace(".", "-")
                     cell["ids"].append(anchor)
-                    self.env.attn_api_uses.setdefault(name, []).append(
-                        (docname, anchor, shown)
-                    )
+                    here = self.env.attn_api_uses.setdefault(docname, [])
+                    here.append((name, anchor, shown))
         self.env.attn_imports[docname] = names
 
 
@@ -229,34 +228,19 @@ class TellUses(SphinxPostTransform):
     def run(self, **kwargs) -> None:
         for place in list(self.document.findall(uses_of)):
             full = place["name"]
-            uses = self.uses(full)
-            place.parent.replace(place, [self.line(uses)] if uses else [])
+            uses = [(name, *use) for name, use in sorted(self.uses(full).items())]
+            told = [line_of_uses(self.app, uses, " (its code)")] if uses else []
+            place.parent.replace(place, told)
 
     def uses(self, full: str) -> dict:
         """By chapter: the anchor where its code is shown, else where it is first used."""
         names, best = names_of(self.env), {}
-        for name, places in self.env.attn_api_uses.items():
-            found = names.get(name)
-            if found and found[0] == full:
-                for docname, anchor, shown in places:
-                    if docname not in best or shown:
-                        best[docname] = (anchor, shown)
+        for docname, places in self.env.attn_api_uses.items():
+            for name, anchor, shown in places:
+                found = names.get(name)
+                if found and found[0] == full and (docname not in best or shown):
+                    best[docname] = (anchor, shown)
         return best
-
-    def line(self, uses) -> nodes.paragraph:
-        paragraph = nodes.paragraph(classes=["attn-uses"])
-        paragraph += nodes.Text("In chapter " if len(uses) == 1 else "In chapters ")
-        for place, (docname, (anchor, shown)) in enumerate(sorted(uses.items())):
-            if place:
-                paragraph += nodes.Text(", ")
-            link = nodes.reference("", "", internal=True)
-            page = self.app.builder.get_relative_uri(self.env.docname, docname)
-            link["refuri"] = f"{page}#{anchor}"
-            link += nodes.Text(chapter_label(self.env, docname))
-            paragraph += link
-            if shown:
-                paragraph += nodes.Text(" (its code)")
-        return paragraph
 
 
 def index_uses(app, env) -> None:
@@ -266,15 +250,15 @@ def index_uses(app, env) -> None:
     for docname, found in entries.items():
         for kind, text, target, _, key in found:
             made[docname, target] = (kind, text, key)
-    for name, places in env.attn_api_uses.items():
-        if not (found := names.get(name)):
-            continue
-        entry = made.get((found[1].docname, found[1].node_id))
-        for docname, anchor, shown in places if entry else []:
-            kind, text, key = entry
-            entries.setdefault(docname, []).append(
-                (kind, text, anchor, "main" if shown else "", key)
-            )
+    for docname, places in sorted(env.attn_api_uses.items()):
+        for name, anchor, shown in places:
+            if not (found := names.get(name)):
+                continue
+            if entry := made.get((found[1].docname, found[1].node_id)):
+                kind, text, key = entry
+                entries.setdefault(docname, []).append(
+                    (kind, text, anchor, "main" if shown else "", key)
+                )
 
 
 def link_code(app, pagename, templatename, context, doctree) -> None:
@@ -308,8 +292,17 @@ def link_code(app, pagename, templatename, context, doctree) -> None:
 
 
 def prepare(app) -> None:
-    """Where the chapters' uses are gathered."""
-    app.env.attn_api_uses, app.env.attn_imports = {}, {}
+    """Where the chapters' uses are gathered, by page."""
+    for name in ("attn_api_uses", "attn_imports"):
+        if not hasattr(app.env, name):
+            setattr(app.env, name, {})
+
+
+def forget(app, env, docname) -> None:
+    """A page that is read again says anew what it uses; the names are looked up anew."""
+    env.attn_api_uses.pop(docname, None)
+    env.attn_imports.pop(docname, None)
+    vars(env).pop("attn_names", None)
 
 
 def setup(app):
@@ -321,9 +314,12 @@ def setup(app):
     app.add_post_transform(LinkNames)
     app.add_post_transform(TellUses)
     app.connect("builder-inited", prepare)
+    app.connect("env-purge-doc", forget)
     app.connect("autodoc-process-docstring", prepare_docstring)
     app.connect("missing-reference", find_type)
     app.connect("autodoc-skip-member", leave_out)
-    app.connect("env-updated", index_uses)
+    app.connect(
+        "env-check-consistency", index_uses
+    )  # once stored: added anew each time
     app.connect("html-page-context", link_code)
     return {"version": "1", "parallel_read_safe": False, "parallel_write_safe": True}

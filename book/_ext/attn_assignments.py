@@ -1,10 +1,12 @@
 """The graded assignment of a chapter: its released notebook goes with the site.
 
 `` {assignment}`01_cues` `` becomes a link to the students' notebook of `exercises/01_cues`, with
-the minutes and points that its own table of questions says. It is released anew in every build:
-a solution that would be seen stops the build.
+the minutes and points that its own table of questions says. It is released anew whenever its
+sources or the tool have changed: a solution that would be seen stops the build.
 """
 
+import hashlib
+import importlib.util
 import re
 from pathlib import Path
 
@@ -12,19 +14,13 @@ from docutils import nodes
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxRole
 
-from coursegrade import release
-from coursegrade.exercise import Exercise
-
 FOLDER = "assignments"  # of the site
 QUESTION = re.compile(r"^# \| Q\d[^|]*\| (\d+)[^|]*\| (\d+) \|", re.MULTILINE)
 
 
-def describe(exercise: Exercise) -> str:
+def describe(source: str) -> str:
     """Questions, minutes and points of an assignment, in words."""
-    rows = [
-        (int(points), int(minutes))
-        for points, minutes in QUESTION.findall(exercise.source)
-    ]
+    rows = [(int(points), int(minutes)) for points, minutes in QUESTION.findall(source)]
     points, minutes = (sum(column) for column in zip(*rows, strict=True))
     return f"{len(rows)} questions, about {minutes} minutes, {points} points"
 
@@ -34,12 +30,11 @@ class Assignment(SphinxRole):
 
     def run(self):
         root = Path(self.env.srcdir) / "exercises" / self.text
-        try:
-            exercise = Exercise(root)
-            self.env.attn_assignments[self.text] = release.build(exercise)
-        except (release.Leak, ValueError) as error:
-            raise ExtensionError(f"attn_assignments: {error}") from error
-        self.env.note_dependency(root / f"{self.text}.py")
+        if self.env.app.builder.format == "html":
+            self.release(
+                root, Path(self.env.app.outdir) / FOLDER / f"{self.text}.ipynb"
+            )
+        self.env.note_dependency(str(root / f"{self.text}.py"))
         up = "../" * self.env.docname.count("/")
         link = nodes.reference(
             "",
@@ -47,26 +42,30 @@ class Assignment(SphinxRole):
             refuri=f"{up}{FOLDER}/{self.text}.ipynb",
             internal=True,
         )
-        return [link, nodes.Text(f" ({describe(exercise)})")], []
+        source = (root / f"{self.text}.py").read_text(encoding="utf-8")
+        return [link, nodes.Text(f" ({describe(source)})")], []
 
+    def release(self, root: Path, path: Path) -> None:
+        """Put the released notebook beside the pages, if its sources are not those of the last."""
+        package = importlib.util.find_spec("coursegrade").submodule_search_locations[0]
+        files = [*sorted(root.glob("*.py")), *sorted(Path(package).glob("*.py"))]
+        now = hashlib.sha256(b"".join(f.read_bytes() for f in files)).digest()
+        if not hasattr(self.env, "attn_released"):
+            self.env.attn_released = {}
+        if self.env.attn_released.get(self.text) == now and path.is_file():
+            return
+        from coursegrade import release  # torch comes with it: not for every edit
+        from coursegrade.exercise import Exercise
 
-def prepare(app) -> None:
-    """A place for what the roles release."""
-    app.env.attn_assignments = {}
-
-
-def write(app, error) -> None:
-    """Put the released notebooks beside the pages."""
-    if error or app.builder.format != "html":
-        return
-    for name, text in app.env.attn_assignments.items():
-        path = Path(app.outdir) / FOLDER / f"{name}.ipynb"
+        try:
+            text = release.build(Exercise(root))
+        except (release.Leak, ValueError) as error:
+            raise ExtensionError(f"attn_assignments: {error}") from error
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
+        self.env.attn_released[self.text] = now
 
 
 def setup(app):
     app.add_role("assignment", Assignment())
-    app.connect("builder-inited", prepare)
-    app.connect("build-finished", write)
     return {"parallel_read_safe": False, "parallel_write_safe": True}

@@ -13,6 +13,7 @@ from sphinx.errors import ExtensionError
 
 EDITION = "notebooks"  # the folder of the site, and the branch of the repository
 HAS_EDITION = re.compile(r"(?:^|/)(\d\d_\w+|gallery)$")  # pages with a notebook to run
+SOURCE = "download-source-button"  # the theme's
 HOSTS = {
     "notebook_interface": "jupyterlab",
     "binderhub_url": "https://mybinder.org",
@@ -64,15 +65,15 @@ def mend(app, pagename, templatename, context, doctree) -> None:
     launches = repo.launches(found[1]) if repo and found else {}
     up = "../" * pagename.count("/")
     for group in context.get("header_buttons", []):
-        for button in group.get("buttons", []):
-            if (
-                found
-                and button.get("url", "").endswith(".ipynb")
-                and "_sources" in button["url"]
-            ):
+        for button in list(group.get("buttons", [])):
+            if button.get("label") != SOURCE:
+                continue
+            if found and context["page_source_suffix"] == ".ipynb":
                 words = "Download as notebook"
                 address = f"{up}{EDITION}/{found[1]}.ipynb"
                 button |= {"text": words, "tooltip": words, "url": address}
+            else:  # MyST, for those who build the book
+                group["buttons"].remove(button)
         if group.get("label") == "launch-buttons":
             known = [
                 button for button in group["buttons"] if button["text"] in launches

@@ -97,9 +97,23 @@ def load(app) -> None:
     page = Path(app.srcdir) / f"{app.config.attn_glossary}.md"
     terms = read_terms(page.read_text(encoding="utf-8")) if page.is_file() else []
     app.env.attn_terms = {term.name: term for term in terms}
-    app.env.attn_uses = {
-        term.name: [] for term in terms
-    }  # (page, anchor, introduced there)
+    if not hasattr(app.env, "attn_uses"):
+        app.env.attn_uses = {}  # by page: term, anchor, introduced there
+
+
+def forget(app, env, docname) -> None:
+    """A page that is read again says anew what it uses."""
+    env.attn_uses.pop(docname, None)
+
+
+def uses_of(env, term: str) -> list[tuple[str, str, bool]]:
+    """Where the chapters use a term, in their order: page, anchor, introduced there."""
+    return [
+        (docname, anchor, bold)
+        for docname, uses in sorted(env.attn_uses.items())
+        for name, anchor, bold in uses
+        if name == term
+    ]
 
 
 class MarkTerms(SphinxTransform):
@@ -163,7 +177,8 @@ class MarkTerms(SphinxTransform):
         docname = self.env.docname
         bold = isinstance(node, nodes.strong)
         anchor = f"ch{chapter_label(self.env, docname)}-{nodes.make_id(term.name)}"
-        self.env.attn_uses[term.name].append((docname, anchor, bold))
+        uses = self.env.attn_uses.setdefault(docname, [])
+        uses.append((term.name, anchor, bold))
         entry = ("single", term.name, anchor, "main" if bold else "", None)
         reference = addnodes.pending_xref(
             "", node.deepcopy(), refdomain="std", reftype="term"
@@ -226,26 +241,26 @@ class TellChapters(SphinxPostTransform):
                     marked = f'<span lang="zh-Hans">{escape(text)}</span>'
                     name.replace(text, nodes.raw("", marked, format="html"))
                     name["classes"] += ["attn-chinese"]
-            uses = self.env.attn_uses.get(names[0].astext(), []) if names else []
+            uses = uses_of(self.env, names[0].astext()) if names else []
             if uses:
-                item.children[-1] += self.line(uses)
+                item.children[-1] += line_of_uses(self.app, uses)
 
-    def line(self, uses) -> nodes.paragraph:
-        """`In 1 · 3`, each a link to the place."""
-        paragraph = nodes.paragraph(classes=["attn-uses"])
-        paragraph += nodes.Text("In chapter " if len(uses) == 1 else "In chapters ")
-        for place, (docname, anchor, bold) in enumerate(uses):
-            if place:
-                paragraph += nodes.Text(", ")
-            link = nodes.reference("", "", internal=True)
-            link["refuri"] = (
-                self.app.builder.get_relative_uri(self.env.docname, docname)
-                + f"#{anchor}"
-            )
-            number = nodes.Text(chapter_label(self.env, docname))
-            link += nodes.strong("", "", number) if bold else number
-            paragraph += link
-        return paragraph
+
+def line_of_uses(app, uses, told: str = "") -> nodes.paragraph:
+    """`In chapters 1, 3`, each a link to its place; the main ones are bold, or `told` follows."""
+    paragraph = nodes.paragraph(classes=["attn-uses"])
+    paragraph += nodes.Text("In chapter " if len(uses) == 1 else "In chapters ")
+    for place, (docname, anchor, main) in enumerate(uses):
+        if place:
+            paragraph += nodes.Text(", ")
+        page = app.builder.get_relative_uri(app.env.docname, docname)
+        link = nodes.reference("", "", internal=True, refuri=f"{page}#{anchor}")
+        number = nodes.Text(chapter_label(app.env, docname))
+        link += nodes.strong("", "", number) if main and not told else number
+        paragraph += link
+        if main and told:
+            paragraph += nodes.Text(told)
+    return paragraph
 
 
 def chapter_label(env, docname: str) -> str:
@@ -270,5 +285,6 @@ def setup(app):
     app.add_post_transform(ShowMeaning)
     app.add_post_transform(TellChapters)
     app.connect("builder-inited", load)
+    app.connect("env-purge-doc", forget)
     app.connect("html-page-context", add_assets)
     return {"version": "1", "parallel_read_safe": False, "parallel_write_safe": True}

@@ -1,6 +1,6 @@
 """The built site: no warning, no outside host, light pages, and a build that can fail."""
 
-import gzip
+import json
 import re
 import shutil
 import subprocess
@@ -10,15 +10,16 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from attnbook_testing.books import small_book
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "code" / "tools"))
 
+import build as tool  # noqa: E402
 from build import build  # noqa: E402
 
 LOADS = {("script", "src"), ("img", "src"), ("link", "href"), ("iframe", "src"), ("source", "src")}
 LOADING_LINKS = {"stylesheet", "preload", "modulepreload", "icon", "shortcut icon"}
-FIRST_VIEW = 400_000  # bytes, gzip
 
 
 class Page(HTMLParser):
@@ -48,21 +49,6 @@ class Page(HTMLParser):
         return (self.path.parent / unquote(urlsplit(address).path)).resolve()
 
 
-def scratch_book(folder, pages):
-    """A small book with this book's settings, extensions and assets."""
-    shutil.copy(ROOT / "_config.yml", folder)
-    for part in ("_ext", "_site"):
-        shutil.copytree(ROOT / "book" / part, folder / "book" / part)
-    shutil.copy(ROOT / "book" / "references.bib", folder / "book")
-    names = list(pages)
-    toc = ["format: jb-book", "root: book/index", "parts:", "  - numbered: 1", "    chapters:"]
-    toc += [f"      - file: book/{name}" for name in names if name != "index"]
-    (folder / "_toc.yml").write_text("\n".join(toc), encoding="utf-8")
-    for name, text in pages.items():
-        (folder / "book" / f"{name}.md").write_text(text, encoding="utf-8")
-    return folder
-
-
 @pytest.fixture(scope="module")
 def book(tmp_path_factory):
     """The real book, built afresh: its log and its pages."""
@@ -76,8 +62,9 @@ def book(tmp_path_factory):
 @pytest.fixture(scope="module")
 def scratch(tmp_path_factory):
     """A book with one page of formulas, in chapters 7 and 9, and one without."""
-    folder = scratch_book(
-        tmp_path_factory.mktemp("scratch"),
+    folder = tmp_path_factory.mktemp("scratch")
+    done = small_book(
+        folder,
         {
             "index": "# Start\n\nNo formula here.",
             "07_first": "# First\n\n$$\na<b \\\\& c>d\n$$ (eq-first)\n\nInline $a<b$.",
@@ -85,7 +72,6 @@ def scratch(tmp_path_factory):
             "{eq}`eq-first` and {eq}`eq-second`",
         },
     )
-    done = build(folder, folder)
     assert done.returncode == 0, done.stdout[-3000:]
     return folder / "_build" / "html" / "book"
 
@@ -141,16 +127,90 @@ def test_every_picture_has_words(book):
         assert re.search(r'alt="[^"]{8,}"', picture), picture
 
 
-def test_two_builds_of_one_commit_are_the_same(book, tmp_path):
-    """To the byte: no date, no address in memory, no order of a set gets into the site."""
-    again = build(tmp_path)
-    assert again.returncode == 0, again.stdout[-3000:]
-    one, two = (
-        {p.relative_to(site): p for p in site.rglob("*") if p.is_file()}
-        for site in (book[1], tmp_path / "_build" / "html")
+def same_files(one: Path, two: Path) -> bool:
+    """Whether two sites are the same, to the byte."""
+    first, second = (
+        {p.relative_to(site): p for p in site.rglob("*") if p.is_file() and p.name != ".buildinfo"}
+        for site in (one, two)
     )
-    assert one.keys() == two.keys() and len(one) > 100
-    assert [n for n in one if one[n].read_bytes() != two[n].read_bytes()] == []
+    assert first.keys() == second.keys() and len(first) > 100
+    assert [n for n in first if first[n].read_bytes() != second[n].read_bytes()] == []
+    return True
+
+
+def edited(text: str, name: str) -> str:
+    """A chapter as it might have been: words, a heading, a formula, a name of the package."""
+    notebook = json.loads(text)
+    told = [cell for cell in notebook["cells"] if cell["cell_type"] == "markdown"]
+    code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    told[2]["source"] = [f"{'Zebras. ' * 2000}\n\n", *told[2]["source"]]
+    code[-1]["source"] = ["ab.hidden_by_the_edit\n", *code[-1]["source"]]
+    if name == "heading":
+        told[0]["source"] = ["# Another title\n\n", "$$\nx\n$$ (eq-further)\n"]
+    if name == "picture":
+        shown = next(c for c in code if "figure" in c["metadata"].get("mystnb", {}))
+        shown["outputs"] = []
+    return json.dumps(notebook)
+
+
+def test_a_build_after_edits_is_the_full_build(book, tmp_path):
+    """And two builds in two folders are the same: no date, no address, no order of a set."""
+    for part in (*tool.INPUTS, "_toc.yml"):
+        kept = shutil.ignore_patterns("__pycache__", "tests", ".*", "stored")
+        if (ROOT / part).is_dir():
+            shutil.copytree(ROOT / part, tmp_path / part, ignore=kept)
+        else:
+            shutil.copy(ROOT / part, tmp_path)
+    kinds = {"03_scoring": "heading", "02_kernel_regression": "picture"}
+    paths = {tmp_path / "book" / f"{name}.ipynb": kind for name, kind in kinds.items()}
+    texts = {path: path.read_text(encoding="utf-8") for path in paths}
+    for path, kind in paths.items():
+        path.write_text(edited(texts[path], kind), encoding="utf-8")
+    done = tool.refresh(tmp_path, tmp_path)
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert "zebra" in (tmp_path / "_build/html/searchindex.js").read_text(encoding="utf-8")
+    for path in paths:  # each by itself: what one makes anew may hide what another forgets
+        path.write_text(texts[path], encoding="utf-8")
+        done = tool.refresh(tmp_path, tmp_path)
+        assert done.returncode == 0, done.stdout[-3000:]
+        assert re.search(r"0 added, [12] changed", done.stdout), "that was a full build"
+    assert same_files(book[1], tmp_path / "_build" / "html")
+
+
+def test_what_is_no_page_asks_for_a_full_build(tmp_path, monkeypatch):
+    """Nothing for nothing, a page for a page, and all for what any page may show."""
+    files = ["_config.yml", "book/01_a.ipynb", "book/glossary.md", "book/references.bib"]
+    files += ["book/_ext/a.py", "code/attnbook/widgets/a.js", "exercises/01_a/01_a.py"]
+    for name in (*files, "code/tests/test_a.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("a")
+    asked, status = [], [0]
+
+    def noted(out, source, *, full):
+        asked.append(full)
+        (out / "_build" / "html").mkdir(parents=True, exist_ok=True)
+        (out / "_build" / "html" / "a.html").write_text(str(len(asked)))
+        return subprocess.CompletedProcess([], status[0])
+
+    def refreshed(name=None, **options):
+        if name:
+            with (tmp_path / name).open("a") as file:
+                file.write("b")
+        asked.clear()
+        tool.refresh(tmp_path, tmp_path, **options)
+        return [*asked]
+
+    monkeypatch.setattr(tool, "build", noted)
+    assert refreshed() == [True] and refreshed() == []
+    assert refreshed("code/tests/test_a.py") == [] and refreshed(full=True) == [True]
+    assert refreshed("book/01_a.ipynb") == [False] and refreshed() == []
+    for name in files:
+        assert refreshed(name) == [name != "book/01_a.ipynb"], name
+    assert refreshed("book/02_b.md") == [True]  # one more page
+    assert refreshed("_build/html/a.html") == [True]  # a page was written over
+    status[0] = 1
+    assert refreshed("book/01_a.ipynb") == [False]
+    assert refreshed() == [True] == refreshed()  # until one succeeds
 
 
 def test_neither_thebe_nor_font_awesome_nor_mathjax(book):
@@ -197,16 +257,6 @@ def test_the_root_leads_to_the_landing_page(book):
     assert "url=book/index.html" in root.text
 
 
-def test_a_first_view_is_light(book):
-    """Page, scripts, styles and the fonts of most formulas: without a browser, a lower bound."""
-    fonts = sum(f.stat().st_size for f in book[1].rglob("KaTeX_Ma*.woff2"))
-    for page in book[2]:
-        files = {page.target(a) for a in page.loads if a.endswith((".css", ".js")) or "?" in a}
-        files = {f for f in files if f.suffix in (".css", ".js")}
-        weight = sum(len(gzip.compress(f.read_bytes())) for f in {page.path, *files})
-        assert weight + fonts <= FIRST_VIEW, f"{page.path.name}: {weight + fonts} bytes"
-
-
 def test_pictures_have_a_size_and_load_late(book):
     images = [i for page in book[2] for i in re.findall(r"<img [^>]*_images/[^>]*>", page.text)]
     assert images
@@ -249,8 +299,7 @@ def test_each_fault_fails_the_build(tmp_path):
         "```{asserted} absent.ipynb#cell\nA claim.\n```",
     )
     pages = {"index": "# Start\n\n" + "\n\n".join(faults), "01_a": "# A"}
-    folder = scratch_book(tmp_path, pages)
-    done = build(folder, folder)
+    done = small_book(tmp_path, pages)
     assert done.returncode != 0
     warnings = "\n".join(line for line in done.stdout.splitlines() if "WARNING" in line)
     for name in ("absent-eq", "absent.md", "absent1999", "absent_f"):
@@ -258,15 +307,15 @@ def test_each_fault_fails_the_build(tmp_path):
     assert "asserted absent.ipynb#cell" in done.stdout
 
 
-def test_the_printed_book_has_a_picture_for_each_widget(tmp_path):
+def test_the_printed_book_has_a_picture_for_each_widget(book):
     """The LaTeX source, from which a PDF is set, shows the widgets' static pictures."""
-    start = "from jupyter_book.cli.main import main; main()"
-    options = ["build", str(ROOT), "--path-output", str(tmp_path), "--builder", "latex"]
+    out = book[1].parents[1]  # the pages are read already
+    options = ["build", str(ROOT), "--path-output", str(out), "--builder", "latex"]
     done = subprocess.run(
-        [sys.executable, "-c", start, *options], cwd=ROOT, capture_output=True, text=True
+        [sys.executable, "-c", tool.START, *options], cwd=ROOT, capture_output=True, text=True
     )
     assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
-    (source,) = (tmp_path / "_build" / "latex").glob("*.tex")
+    (source,) = (out / "_build" / "latex").glob("*.tex")
     text = source.read_text(encoding="utf-8")
     assert re.search(r"\{\{\w+\}\.png\}\s*\\caption\{The masked softmax explorer", text)
     for _, name in re.findall(r"includegraphics(\[[^]]*\])?\{\{(\w+)\}\.png\}", text):

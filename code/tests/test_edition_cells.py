@@ -2,12 +2,12 @@
 
 import ast
 import re
-import shutil
 import sys
 from pathlib import Path
 
 import nbformat
 import pytest
+from attnbook_testing.books import small_book
 from IPython.core.inputtransformer2 import TransformerManager
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
@@ -19,7 +19,6 @@ import attn_edition  # noqa: E402
 import attn_launch  # noqa: E402
 import clean  # noqa: E402
 import lab  # noqa: E402
-from build import build  # noqa: E402
 
 URL = "https://github.com/owner/course"
 SITE = "https://owner.example/course"
@@ -76,27 +75,11 @@ def chapter():
     return clean.clean(new_notebook(cells=cells), "01_a")
 
 
-def small_book(folder, url="", site=""):
-    """Two chapters with this book's settings and, perhaps, addresses."""
-    settings = (ROOT / "_config.yml").read_text(encoding="utf-8")
-    for name, value in (("url", url), ("baseurl", site)):
-        pattern = rf'^  {name}: ".*"$'
-        settings, count = re.subn(pattern, f'  {name}: "{value}"', settings, flags=re.MULTILINE)
-        assert count == 1
-    (folder / "_config.yml").write_text(settings, encoding="utf-8")
-    for part in ("_ext", "_site"):
-        shutil.copytree(ROOT / "book" / part, folder / "book" / part)
-    shutil.copy(ROOT / "book" / "references.bib", folder / "book")
-    shutil.copy(ROOT / "requirements.txt", folder)
-    chapters = "".join(f"      - file: book/{name}\n" for name in ("01_a", "02_b", "extra"))
-    toc = f"format: jb-book\nroot: book/index\nparts:\n  - numbered: 1\n    chapters:\n{chapters}"
-    (folder / "_toc.yml").write_text(toc, encoding="utf-8")
-    (folder / "book" / "index.md").write_text("# Start\n\nText.", encoding="utf-8")
+def edition_of(folder, **addresses):
+    """The site of two chapters, a page more, and perhaps addresses."""
     plain = clean.clean(new_notebook(cells=[new_markdown_cell("# B\n\nText.", id="b")]), "b")
-    nbformat.write(chapter(), folder / "book" / "01_a.ipynb")
-    nbformat.write(plain, folder / "book" / "02_b.ipynb")
-    nbformat.write(plain, folder / "book" / "extra.ipynb")
-    done = build(folder, folder)
+    pages = {"index": "# Start\n\nText.", "01_a": chapter(), "02_b": plain, "extra": plain}
+    done = small_book(folder, pages, **addresses)
     assert done.returncode == 0, done.stdout[-3000:]
     return folder / "_build" / "html"
 
@@ -104,13 +87,13 @@ def small_book(folder, url="", site=""):
 @pytest.fixture(scope="module")
 def named(tmp_path_factory):
     """The book with addresses."""
-    return small_book(tmp_path_factory.mktemp("named"), URL, SITE)
+    return edition_of(tmp_path_factory.mktemp("named"), url=URL, site=SITE)
 
 
 @pytest.fixture(scope="module")
 def unnamed(tmp_path_factory):
     """The book without."""
-    return small_book(tmp_path_factory.mktemp("unnamed"))
+    return edition_of(tmp_path_factory.mktemp("unnamed"))
 
 
 def cells_of(site):

@@ -63,7 +63,7 @@ def test_the_accent_is_a_colour_of_the_scale_of_weights():
 def test_the_page_has_the_ink_of_the_figures():
     assert (LIGHT_PAGE["ink"], LIGHT_PAGE["muted"]) == (look.INK, look.MUTED)
     assert (LIGHT_PAGE["rule"], LIGHT_PAGE["panel"]) == (look.GRID, look.HATCH_GROUND)
-    for name, on_map in (("ink", "ink"), ("muted", "muted"), ("rule", "grid"), ("gold", "gold")):
+    for name, on_map in (("ink", "ink"), ("muted", "muted"), ("rule", "grid")):
         assert DARK_PAGE[name] == DARK_MAP[on_map]
 
 

@@ -2,44 +2,28 @@
 
 import io
 import re
-import shutil
 import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from attnbook_testing.books import small_book
 from PIL import Image
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "book" / "_ext"), str(ROOT / "code" / "tools")]
+sys.path.insert(0, str(ROOT / "book" / "_ext"))
 
 import attn_cards  # noqa: E402
-from build import build  # noqa: E402
 
 ADDRESS = "https://example.org/course"
+PAGES = {"index": "# Start\n\nWords.", "03_a": "# A < B\n\n*Why & how?*\n\nWords."}
 TAG = re.compile(r'<meta (?:property|name)="([\w:]+)" content="([^"]*)"')
-
-
-def scratch(folder: Path, baseurl: str):
-    """A book of two pages with this book's settings and an address."""
-    for part in ("_ext", "_site"):
-        shutil.copytree(ROOT / "book" / part, folder / "book" / part)
-    shutil.copy(ROOT / "book" / "references.bib", folder / "book")
-    settings = (ROOT / "_config.yml").read_text("utf-8")
-    assert settings.count('baseurl: ""') == 1
-    settings = settings.replace('baseurl: ""', f'baseurl: "{baseurl}"')
-    (folder / "_config.yml").write_text(settings, "utf-8")
-    toc = "format: jb-book\nroot: book/index\nchapters:\n  - file: book/03_a\n"
-    (folder / "_toc.yml").write_text(toc, "utf-8")
-    (folder / "book" / "index.md").write_text("# Start\n\nWords.", "utf-8")
-    (folder / "book" / "03_a.md").write_text("# A < B\n\n*Why & how?*\n\nWords.", "utf-8")
-    return build(folder, folder)
 
 
 @pytest.fixture(scope="module")
 def published(tmp_path_factory):
     folder = tmp_path_factory.mktemp("published")
-    done = scratch(folder, ADDRESS)
+    done = small_book(folder, PAGES, site=ADDRESS)
     assert done.returncode == 0, done.stdout[-3000:]
     return folder / "_build" / "html"
 
@@ -72,7 +56,7 @@ def test_a_wrong_address_leads_home_from_any_depth(published):
 
 
 def test_an_address_must_be_one(tmp_path):
-    done = scratch(tmp_path, "example.org")
+    done = small_book(tmp_path, PAGES, site="example.org")
     assert done.returncode != 0
     assert "html.baseurl is 'example.org'" in done.stdout
 

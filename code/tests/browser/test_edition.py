@@ -241,4 +241,5 @@ def test_the_pages_download_is_the_edition(site):
     for name in ("03_scoring", "gallery"):
         page = (site / "book" / f"{name}.html").read_text(encoding="utf-8")
         assert f'href="../notebooks/{name}.ipynb"' in page
-        assert "_sources/book" not in page
+        assert "_sources" not in page
+    assert not (site / "_sources").exists()  # MyST, which no front end but the book shows
