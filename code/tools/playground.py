@@ -14,11 +14,13 @@ from typing import NamedTuple
 import torch
 from torch import nn
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # for `grammar`
+
 from attnbook import stored
-from attnbook.data.grammar.names import PROPER
 from attnbook.experiments.translators import Corpus, read
 from attnbook.metrics import bleu, exact_match
 from attnbook.playground import pack, restore, write
+from grammar.names import PROPER
 
 FOLDER = Path(__file__).resolve().parents[2] / "book" / "_site" / "playground"
 EXAMPLES = 12

@@ -20,9 +20,12 @@ import sys
 from concurrent.futures import ProcessPoolExecutor
 from itertools import repeat
 from multiprocessing import get_context
+from pathlib import Path
 
 import torch
 from tqdm import tqdm
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # for `grammar`
 
 import attnbook.experiments
 from attnbook.stored import FOLDER, fingerprint, save_weights

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from ..._checks import check_count
-from ..pairs import AlignedPair, Splits
+from attnbook.data.pairs import AlignedPair, Link
+
 from .clauses import Stuck
 from .context import Context, Dice
 from .questions import command, command_not, exclamation
@@ -79,7 +78,7 @@ def stutters(pair: AlignedPair) -> bool:
 
 
 @lru_cache(maxsize=2)
-def derivations(seed: int, size: int) -> tuple[Derivation, ...]:
+def derivations(seed: int = 0, size: int = 24_000) -> tuple[Derivation, ...]:
     """Derive `size` sentences with distinct sources, a quarter of them in each bucket."""
     dice = Dice(seed)
     seen: set[tuple[str, ...]] = set()
@@ -107,59 +106,28 @@ def derivations(seed: int, size: int) -> tuple[Derivation, ...]:
     return tuple(done)
 
 
-HELD_OUT_TEMPLATES = frozenset(
-    """clitic_not clitic_near two_clitics giving_double like_not passive_not comparative_not
-    want_clitic relative_stranded whom motion_not""".split()
-)  # every word of theirs has a place in other templates too
-
-
 def held_out(combination: tuple[str, str]) -> bool:
     """Tell whether this adjective or verb and this noun never meet in "combinations" training."""
     return zlib.crc32(" ".join(combination).encode()) % 13 == 0  # the same on every machine
 
 
-def grammar_corpus(split: str = "random", *, seed: int = 0, size: int = 24_000) -> Splits:
-    """Give the English to French grammar corpus in one of its splits.
-
-    All splits part the same `size` pairs with distinct sources, a quarter of them in each length
-    of `BUCKETS`; the pairs depend on nothing but `seed` and `size`. A twelfth is for validation
-    and resembles the training pairs. The test set is
-
-    - "random": another twelfth;
-    - "combinations": every pair in which an adjective and a noun, or a verb and its object, stand
-      together that never do so in training (`held_out`);
-    - "templates": every pair that uses one of `HELD_OUT_TEMPLATES`.
-
-    In the last two every word of the test set occurs in training; the few pairs for which that
-    fails belong to no part. Raises ValueError for another `split` or a negative or too small
-    `size`, TypeError unless `seed` and `size` are ints.
-    """
-    check_count("seed", seed)
-    size = check_count("size", size, least=12)
-    if split not in ("random", "combinations", "templates"):
-        raise ValueError(f'split must be "random", "combinations" or "templates", got {split!r}')
-    done = derivations(seed, size)
-    if split == "random":
-        kept, test = [d.pair for d in done], []
-    elif split == "combinations":
-        kept, test = _partition(done, lambda d: any(map(held_out, d.combinations)))
-    else:
-        kept, test = _partition(done, lambda d: not d.templates.isdisjoint(HELD_OUT_TEMPLATES))
-    share = size // 12
-    if split == "random":
-        test = [kept.pop() for _ in range(share)]
-    validation, train = kept[:share], kept[share:]
-    words = {word for pair in train for word in (*pair.source, *pair.target)}
-    if split != "random":  # what is new in a test pair is how its words are put together
-        test = [p for p in test if words.issuperset(p.source) and words.issuperset(p.target)]
-    return Splits(train, validation, test)
+def line(derivation: Derivation) -> str:
+    """Write one line of the corpus file, which `attnbook.data.grammar` reads."""
+    pair = derivation.pair
+    french = [
+        f"{word}/{kind}/{_links(pair.sure, t)}"
+        + "?" * bool(possible := _links(pair.possible - pair.sure, t))
+        + possible
+        for t, (word, kind) in enumerate(zip(pair.target, pair.classes, strict=True))
+    ]
+    joined = int(any(map(held_out, derivation.combinations)))
+    return f"{' '.join(pair.source)}\t{' '.join(french)}\t{pair.template}\t{joined}"
 
 
-def _partition(
-    done: tuple[Derivation, ...], out: Callable[[Derivation], bool]
-) -> tuple[list[AlignedPair], list[AlignedPair]]:
-    """Part the pairs that are kept from those that are held out."""
-    parts: tuple[list[AlignedPair], list[AlignedPair]] = ([], [])
-    for derivation in done:
-        parts[out(derivation)].append(derivation.pair)
-    return parts
+def _links(links: frozenset[Link], target: int) -> str:
+    return ",".join(str(s) for t, s in sorted(links) if t == target)
+
+
+def text() -> bytes:
+    """The whole corpus file, before it is compressed."""
+    return "".join(line(derivation) + "\n" for derivation in derivations()).encode()

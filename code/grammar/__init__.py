@@ -25,9 +25,9 @@ translates. The rule, in the manner of Och and Ney (2003, section 3):
 
 from __future__ import annotations
 
-from .corpus import grammar_corpus
-from .reading import describe, french_text
+from .corpus import derivations
+from .reading import french_text
 
 CLASSES = ("noun", "verb", "adjective", "adverb")  # content words, which always have a sure link
 
-__all__ = ["CLASSES", "describe", "french_text", "grammar_corpus"]
+__all__ = ["CLASSES", "derivations", "french_text"]

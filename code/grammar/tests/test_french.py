@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from attnbook.data.grammar import french_text
-from attnbook.data.grammar.corpus import derivations
+from grammar import derivations, french_text
 
 CHECKER = shutil.which("grammalecte-cli")
 PROCESSES = 2
