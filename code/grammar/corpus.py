@@ -1,4 +1,4 @@
-"""The corpus: sentences drawn until every length is filled, and its three ways of splitting."""
+"""The corpus: sentences drawn until every length is filled, and the file that they are kept in."""
 
 from __future__ import annotations
 
@@ -9,20 +9,19 @@ from typing import NamedTuple
 
 from attnbook.data.pairs import AlignedPair, Link
 
-from .clauses import Stuck
-from .context import Context, Dice
-from .questions import command, command_not, exclamation
-from .sentences import QUESTIONS, SENTENCES, mark
-from .tokens import Phrase, spell_english, spell_french
+from .lexicon import COUNTRIES, PEOPLE, TOWNS
+from .phrases import Context, Dice, Phrase, spell_english, spell_french, weave
+from .questions import COMMANDS, QUESTIONS
+from .sentences import SENTENCES, Stuck, chain
 
+CLASSES = ("noun", "verb", "adjective", "adverb")  # content words, which always have a sure link
 BUCKETS = ((3, 10), (11, 20), (21, 30), (31, 40))  # source tokens
 SHORTEST, LONGEST = 3, 40
 MOST_FRENCH = 50  # before contraction and the last mark: longer ones are surely too long
 TIMES = ("present", "present", "past", "future")
 RICHNESS = (0.12, 0.35, 0.55, 0.62)  # how readily phrases grow, by bucket
 CLAUSES = ((1,), (1, 1, 2), (2, 2, 3), (2, 3, 3))  # how many, by bucket
-
-
+PROPER = frozenset(row[1] for row in (*PEOPLE, *TOWNS, *COUNTRIES))
 # each link once, however many pairs have it
 _LINKS = [[(i, j) for j in range(LONGEST)] for i in range(MOST_FRENCH + 1)]
 
@@ -37,25 +36,21 @@ class Derivation(NamedTuple):
 
 def derive(ctx: Context, bucket: int) -> tuple[Phrase, str]:
     """Derive one sentence, about as long as a bucket asks for, and its last mark."""
-    roll = ctx.dice.random()
-    if bucket < 2 and roll < 0.3:
-        frame, stop = ctx.dice.pick(QUESTIONS), "?"
-    elif bucket < 2 and roll < 0.42:
-        frame, stop = ctx.dice.pick((command, command_not, exclamation)), "!"
-    else:
-        frame, stop = ctx.dice.pick(SENTENCES), "."
+    roll = ctx.random()
+    if bucket > 1 or roll >= 0.42:
+        frame = ctx.pick(SENTENCES)
+        ctx.used.append(frame.__name__)
+        return frame(ctx, ctx.pick(CLAUSES[bucket])), "."
+    frame, stop = (ctx.pick(QUESTIONS), "?") if roll < 0.3 else (ctx.pick(COMMANDS), "!")
     ctx.used.append(frame.__name__)
-    phrase = frame(ctx, ctx.dice.pick(CLAUSES[bucket])) if stop == "." else frame(ctx)
-    return phrase, stop
+    return frame(ctx), stop
 
 
-def finish(ctx: Context, phrase: Phrase, stop: str) -> Derivation:
+def finish(ctx: Context, phrase: Phrase) -> Derivation:
     """Spell both sides and read the links off the tokens."""
-    end = mark(stop)
-    source = spell_english([*phrase.english, *end.english])
+    source, target = spell_english(phrase.english), spell_french(phrase.french)
     for index, token in enumerate(source):
         token.index = index
-    target = spell_french([*phrase.french, *end.french])
     sure = frozenset([_LINKS[i][e.index] for i, t in enumerate(target) for e in t.sure])
     possible = [_LINKS[i][e.index] for i, t in enumerate(target) for e in t.possible]
     templates = dict.fromkeys(ctx.used)
@@ -95,7 +90,7 @@ def derivations(seed: int = 0, size: int = 24_000) -> tuple[Derivation, ...]:
         bucket = next((i for i, (low, high) in enumerate(BUCKETS) if low <= length <= high), None)
         if bucket is None or not room[bucket] or len(phrase.french) > MOST_FRENCH:
             continue
-        derivation = finish(ctx, phrase, stop)
+        derivation = finish(ctx, chain(phrase, weave(f"{stop} | {stop}/punctuation/0")))
         pair = derivation.pair
         if not SHORTEST <= len(pair.target) <= LONGEST or stutters(pair) or pair.source in seen:
             continue
@@ -114,12 +109,10 @@ def held_out(combination: tuple[str, str]) -> bool:
 def line(derivation: Derivation) -> str:
     """Write one line of the corpus file, which `attnbook.data.grammar` reads."""
     pair = derivation.pair
-    french = [
-        f"{word}/{kind}/{_links(pair.sure, t)}"
-        + "?" * bool(possible := _links(pair.possible - pair.sure, t))
-        + possible
-        for t, (word, kind) in enumerate(zip(pair.target, pair.classes, strict=True))
-    ]
+    french = []
+    for t, (word, kind) in enumerate(zip(pair.target, pair.classes, strict=True)):
+        sure, possible = _links(pair.sure, t), _links(pair.possible - pair.sure, t)
+        french.append(f"{word}/{kind}/{sure}{'?' * bool(possible)}{possible}")
     joined = int(any(map(held_out, derivation.combinations)))
     return f"{' '.join(pair.source)}\t{' '.join(french)}\t{pair.template}\t{joined}"
 
@@ -131,3 +124,20 @@ def _links(links: frozenset[Link], target: int) -> str:
 def text() -> bytes:
     """The whole corpus file, before it is compressed."""
     return "".join(line(derivation) + "\n" for derivation in derivations()).encode()
+
+
+def french_text(tokens) -> str:
+    """Join French tokens as a typesetter would.
+
+    Elided words close up, an inverted pronoun keeps its hyphen, names and the first word get
+    their capitals, and a no-break space stands before "?" and "!".
+    """
+    text = ""
+    for token in tokens:
+        word = token.capitalize() if token in PROPER else token
+        if token in ("?", "!"):
+            word = "\u00a0" + word
+        elif text and not text.endswith("'") and token[0] not in ".,-":
+            word = " " + word
+        text += word
+    return (text[:1].upper() + text[1:]).replace("'", "\u2019")

@@ -1,4 +1,4 @@
-"""Nouns, adjectives and adverbials with what may be said of what.
+"""Nouns, adjectives and names, with what may be said of what.
 
 Kinds of things, one letter each: p person (W woman, M man, q relative), a animal, f food that is
 counted, g food that is not, d drink, t text, o object, u furniture, c clothing, v vehicle, w
@@ -13,13 +13,11 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
-from .tokens import noun_plural
-
 
 class Noun(NamedTuple):
-    """A noun of both languages: words of each number, French gender, and its kinds."""
+    """A noun of both languages: singular and plural, French gender, and its kinds."""
 
-    english: tuple[str, str]  # singular, plural
+    english: tuple[str, str]
     french: tuple[str, str]
     feminine: bool
     kinds: str
@@ -37,12 +35,21 @@ class Adjective(NamedTuple):
     french: tuple[str, str, str, str]  # m. sg., f. sg., m. pl., f. pl.
     before: bool
     kinds: str
-    graded: tuple[str, str] | None  # English comparative and superlative, one word each
-    before_vowel: str | None  # m. sg. before a vowel
+    graded: str  # the English comparative, where it is one word
+    before_vowel: str  # m. sg. before a vowel, where that is another word
 
     def form(self, feminine: bool, plural: bool) -> str:
         """Agree with a noun in gender and number."""
         return self.french[feminine + 2 * plural]
+
+
+def french_plural(word: str) -> str:
+    """Write the plural of a noun or adjective."""
+    if word[-1] in "sxz":
+        return word
+    if word.endswith("al"):
+        return word[:-2] + "aux"
+    return word + ("x" if word.endswith("eau") else "s")
 
 
 def _english_plural(word: str) -> str:
@@ -51,132 +58,51 @@ def _english_plural(word: str) -> str:
     return word + ("es" if word.endswith(("s", "sh", "ch", "x")) else "s")
 
 
-def _noun(line: str) -> Noun:
-    english, french, gender, kinds = line.split()
+def _noun(row: str) -> Noun:
+    """Read "child/children enfant m p"; regular plurals are made."""
+    english, french, gender, kinds = row.split()
     one, _, many = english.partition("/")
-    fr_one, _, fr_many = french.partition("/")
-    return Noun(
-        (one, many or _english_plural(one)),
-        (fr_one, fr_many or noun_plural(fr_one)),
-        gender == "f",
-        kinds + ("W" if gender == "f" else "M") if "p" in kinds else kinds,
-    )
+    if "p" in kinds:
+        kinds += "W" if gender == "f" else "M"
+    words = (one, many or _english_plural(one)), (french, french_plural(french))
+    return Noun(*words, gender == "f", kinds)
 
 
-def _adjective(line: str) -> Adjective:
-    english, french, side, kinds, degree = line.split()
-    masculine, feminine, vowel = (*french.split("/"), "", "")[:3]
-    feminine = feminine or (masculine if masculine[-1] == "e" else masculine + "e")
-    forms = (masculine, feminine, noun_plural(masculine), noun_plural(feminine))
-    graded = tuple(degree.split("/")) if "/" in degree else None
-    return Adjective(english, forms, side == "pre", kinds, graded, vowel or None)
+def _adjective(row: str) -> Adjective:
+    """Read "old vieux/vieille/vieil pre pac older"; regular feminines are made."""
+    english, french, side, kinds, graded = [*row.split(), ""][:5]
+    masculine, feminine, vowel = [*french.split("/"), "", ""][:3]
+    feminine = feminine or masculine.removesuffix("e") + "e"
+    forms = (masculine, feminine, french_plural(masculine), french_plural(feminine))
+    return Adjective(english, forms, side == "pre", kinds, graded, vowel)
 
 
-def _lines(text: str) -> list[str]:
-    return [line for line in text.strip().split("\n") if line]
-
-
-NOUNS = {
-    noun.english[0]: noun
-    for noun in map(
-        _noun,
-        _lines("""
-king roi m p
-queen reine f p
-girl fille f p
-boy garçon m p
-man/men homme m p
-woman/women femme f p
-child/children enfant m p
-teacher professeur m p
-doctor médecin m p
-actress actrice f p
-neighbour voisin m p
-student étudiant m p
-baker boulanger m p
-sister sœur f pq
-brother frère m pq
-mother mère f pq
-father père m pq
-uncle oncle m pq
-aunt tante f pq
-lawyer avocat m p
-nurse infirmière f p
-cat chat m a
-dog chien m a
-horse cheval m a
-bird oiseau m a
-cow vache f a
-mouse/mice souris f a
-rabbit lapin m a
-apple pomme f f
-orange orange f f
-egg œuf m f
-cake gâteau m f
-bread pain m g
-meat viande f g
-cheese fromage m g
-butter beurre m g
-water eau f d
-milk lait m d
-wine vin m d
-coffee café m d
-book livre m tj
-letter lettre f tr
-novel roman m tj
-table table f u
-chair chaise f u
-key clé f o
-lamp lampe f ob
-cup tasse f obm
-glass verre m obm
-mirror miroir m ob
-knife/knives couteau m o
-box boîte f okm
-bag sac m okm
-bottle bouteille f obm
-door porte f k
-window fenêtre f kb
-dress robe f c
-shirt chemise f c
-hat chapeau m c
-shoe chaussure f c
-watch montre f o
-car voiture f vw
-train train m v
-boat bateau m vw
-bicycle vélo m vw
-house maison f he
-school école f h
-church église f h
-castle château m he
-hotel hôtel m he
-museum musée m h
-library bibliothèque f h
-shop magasin m he
-garden jardin m l
-forest forêt f l
-village village m l
-city ville f l
-island île f l
-beach plage f l
-river rivière f n
-tree arbre m n
-flower fleur f n
-star étoile f n
-mountain montagne f n
-story histoire f i
-song chanson f i
-question question f irj
-answer réponse f i
-lesson leçon f ij
-"""),
-    )
-}
+_NOUNS = """
+king roi m p, queen reine f p, girl fille f p, boy garçon m p, man/men homme m p,
+woman/women femme f p, child/children enfant m p, teacher professeur m p, doctor médecin m p,
+actress actrice f p, neighbour voisin m p, student étudiant m p, baker boulanger m p,
+sister sœur f pq, brother frère m pq, mother mère f pq, father père m pq, uncle oncle m pq,
+aunt tante f pq, lawyer avocat m p, nurse infirmière f p, cat chat m a, dog chien m a,
+horse cheval m a, bird oiseau m a, cow vache f a, mouse/mice souris f a, rabbit lapin m a,
+apple pomme f f, orange orange f f, egg œuf m f, cake gâteau m f, bread pain m g,
+meat viande f g, cheese fromage m g, butter beurre m g, water eau f d, milk lait m d,
+wine vin m d, coffee café m d, book livre m tj, letter lettre f tr, novel roman m tj,
+table table f u, chair chaise f u, key clé f o, lamp lampe f ob, cup tasse f obm,
+glass verre m obm, mirror miroir m ob, knife/knives couteau m o, box boîte f okm, bag sac m okm,
+bottle bouteille f obm, door porte f k, window fenêtre f kb, dress robe f c, shirt chemise f c,
+hat chapeau m c, shoe chaussure f c, watch montre f o, car voiture f vw, train train m v,
+boat bateau m vw, bicycle vélo m vw, house maison f he, school école f h, church église f h,
+castle château m he, hotel hôtel m he, museum musée m h, library bibliothèque f h,
+shop magasin m he, garden jardin m l, forest forêt f l, village village m l, city ville f l,
+island île f l, beach plage f l, river rivière f n, tree arbre m n, flower fleur f n,
+star étoile f n, mountain montagne f n, story histoire f i, song chanson f i,
+question question f irj, answer réponse f i, lesson leçon f ij
+"""
+NOUNS = {noun.english[0]: noun for noun in map(_noun, _NOUNS.split(","))}
 # An English noun with two French ones ("bank"), or that is an adjective too ("light").
-MONEY_BANK = Noun(("bank", "banks"), ("banque", "banques"), True, "h")
-RIVER_BANK = Noun(("bank", "banks"), ("rive", "rives"), True, "y")
-LIGHT = Noun(("light", "lights"), ("lumière", "lumières"), True, "x")
+MONEY_BANK = _noun("bank banque f h")
+RIVER_BANK = _noun("bank rive f y")
+LIGHT = _noun("light lumière f x")
 NOT_OWNED = frozenset(
     """king queen girl boy man woman actress mouse library museum church city river island beach
     forest star mountain train hotel""".split()
@@ -196,66 +122,35 @@ FAMILIES = (
 )  # fmt: skip
 NOT_GRADED = frozenset("red black white green blue english french italian fresh empty".split())
 
-ADJECTIVES = {
-    adjective.english: adjective
-    for adjective in map(
-        _adjective,
-        _lines("""
-small petit pre aoctvhlu smaller/smallest
-big gros/grosse pre afo bigger/biggest
-tall grand pre p taller/tallest
-old vieux/vieille/vieil pre pactvhlu older/oldest
-young jeune pre pa younger/youngest
-new nouveau/nouvelle/nouvel pre ctwhiou -
-beautiful beau/belle/bel pre Wacwhlniuy -
-handsome beau/belle/bel pre M -
-good bon/bonne pre pfgdti -
-pretty joli pre Wacohly prettier/prettiest
-long long/longue pre ity longer/longest
-red rouge post ocvu -
-black noir post aocvu -
-white blanc/blanche post aocvhu -
-green vert post ocvu -
-blue bleu post ocv -
-happy heureux/heureuse post p happier/happiest
-sad triste post pi sadder/saddest
-tired fatigué post pa -
-clever intelligent post pa cleverer/cleverest
-rich riche post p richer/richest
-famous célèbre post phltiy -
-kind gentil/gentille post p kinder/kindest
-strong fort post pa stronger/strongest
-sick malade post pa -
-english anglais post pt -
-french français post ptf -
-italian italien/italienne post pcw -
-heavy lourd post ou heavier/heaviest
-light léger/légère post oc lighter/lightest
-expensive cher/chère post ocwde -
-empty vide post mh -
-dirty sale post ocvu dirtier/dirtiest
-clean propre post ocvu cleaner/cleanest
-hot chaud post d hotter/hottest
-cold froid post d colder/coldest
-fresh frais/fraîche post fgd fresher/freshest
-strange étrange post ihlt stranger/strangest
-difficult difficile post j -
-quiet tranquille post ly quieter/quietest
-"""),
-    )
-}
+_ADJECTIVES = """
+small petit pre aoctvhlu smaller, big gros/grosse pre afo bigger, tall grand pre p taller,
+old vieux/vieille/vieil pre pactvhlu older, young jeune pre pa younger,
+new nouveau/nouvelle/nouvel pre ctwhiou, beautiful beau/belle/bel pre Wacwhlniuy,
+handsome beau/belle/bel pre M, good bon/bonne pre pfgdti, pretty joli pre Wacohly prettier,
+long long/longue pre ity longer, red rouge post ocvu, black noir post aocvu,
+white blanc/blanche post aocvhu, green vert post ocvu, blue bleu post ocv,
+happy heureux/heureuse post p happier, sad triste post pi sadder, tired fatigué post pa,
+clever intelligent post pa cleverer, rich riche post p richer, famous célèbre post phltiy,
+kind gentil/gentille post p kinder, strong fort post pa stronger, sick malade post pa,
+english anglais post pt, french français post ptf, italian italien/italienne post pcw,
+heavy lourd post ou heavier, light léger/légère post oc lighter,
+expensive cher/chère post ocwde, empty vide post mh, dirty sale post ocvu dirtier,
+clean propre post ocvu cleaner, hot chaud post d hotter, cold froid post d colder,
+fresh frais/fraîche post fgd fresher, strange étrange post ihlt stranger,
+difficult difficile post j, quiet tranquille post ly quieter
+"""
+ADJECTIVES = [_adjective(row) for row in _ADJECTIVES.split(",")]
 
-# Head, modifier, and what joins them in French: a garden table is a "table de jardin".
-COMPOUNDS = {
-    "table": ("garden", "de", "jardin"),
-    "chair": ("garden", "de", "jardin"),
-    "key": ("car", "de", "voiture"),
-    "cup": ("coffee", "à", "café"),
-    "glass": ("wine", "à", "vin"),
-    "bottle": ("milk", "de", "lait"),
-    "book": ("school", "de", "école"),
-    "bag": ("school", "de", "école"),
-    "knife": ("bread", "à", "pain"),
+COMPOUNDS = {  # a garden table is a "table de jardin"
+    "table": "garden | de/preposition/?0 jardin/noun/0",
+    "chair": "garden | de/preposition/?0 jardin/noun/0",
+    "key": "car | de/preposition/?0 voiture/noun/0",
+    "cup": "coffee | à/preposition/?0 café/noun/0",
+    "glass": "wine | à/preposition/?0 vin/noun/0",
+    "bottle": "milk | de/preposition/?0 lait/noun/0",
+    "book": "school | de/preposition/?0 école/noun/0",
+    "bag": "school | de/preposition/?0 école/noun/0",
+    "knife": "bread | à/preposition/?0 pain/noun/0",
 }
 
 
@@ -273,7 +168,7 @@ def nouns_of(kinds: str, without: str = "") -> tuple[Noun, ...]:
 @cache
 def adjectives_of(kinds: str) -> tuple[Adjective, ...]:
     """Adjectives that go with any of these kinds, in the order of the table."""
-    return tuple(a for a in ADJECTIVES.values() if any(kind in a.kinds for kind in kinds))
+    return tuple(a for a in ADJECTIVES if any(kind in a.kinds for kind in kinds))
 
 
 @cache
@@ -290,3 +185,14 @@ def family_of(adjective: str) -> frozenset[str]:
     """The adjectives that say or deny the same of a thing."""
     families = [family.split() for family in FAMILIES]
     return frozenset([adjective]).union(*(f for f in families if adjective in f))
+
+
+# English, French, what "in" and "to" are before a place, and whether it is feminine.
+PEOPLE = [("mary", "marie", True), ("alice", "alice", True), ("peter", "pierre", False),
+          ("paul", "paul", False), ("louis", "louis", False)]  # fmt: skip
+TOWNS = [("paris", "paris", "à", False), ("london", "londres", "à", False),
+         ("rome", "rome", "à", True)]  # fmt: skip
+COUNTRIES = [("france", "france", "en", True), ("italy", "italie", "en", True),
+             ("spain", "espagne", "en", True), ("japan", "japon", "au", False),
+             ("portugal", "portugal", "au", False)]  # fmt: skip
+PROPER = frozenset([person[1] for person in PEOPLE] + [place[1] for place in (*TOWNS, *COUNTRIES)])

@@ -1,8 +1,8 @@
-"""The list of predicates, and the steps that many of them share.
+"""What is said of a subject: actions, object pronouns, intentions, motion, states.
 
-A predicate is a template: a function of the context, the subject and whether it stands in a
-question, which gives the verb group with everything that follows it, or None where the subject
-or the text so far does not allow it.
+A predicate is a template: a function of a `Saying` which gives the verb group with everything that
+follows it, or None where the subject or the text so far does not allow it. One English verb may be
+several French ones: "leave" is partir, quitter or laisser.
 """
 
 from __future__ import annotations
@@ -12,12 +12,60 @@ from functools import cache
 from typing import NamedTuple
 
 from . import verbs
-from .context import Context, Nominal
-from .groups import VerbGroup
-from .lexicon import nouns_of
-from .nouns import after_preposition, noun_phrase
+from .groups import VerbGroup, verb_group
+from .lexicon import NOT_GRADED, NOUNS, adjectives_of, family_of, nouns_of
+from .nouns import (
+    adjective_tokens, direct_clitic, indirect_clitic, le, noun_phrase, place, reflexive,
+)  # fmt: skip
+from .phrases import Context, English, French, Nominal, Phrase, weave
 from .relatives import rich_phrase
-from .tokens import English, French
+from .verbs import INTRANSITIVE, TRANSITIVE, Table, Verb, among, verbs_for
+
+OFTEN = ("often | souvent/adverb/0", "always | toujours/adverb/0")
+WELL = ("well | bien/adverb/0", "badly | mal/adverb/0")
+SLOWLY = ("slowly | lentement/adverb/0", "quickly | vite/adverb/0")
+VERY = ("very | très/adverb/0", "too | trop/adverb/0")
+LIKE = (("sing", "bird", "oiseau"), ("run", "horse", "cheval"), ("run", "rabbit", "lapin"),
+        ("eat", "bird", "oiseau"), ("eat", "king", "roi"), ("sleep", "cat", "chat"),
+        ("sleep", "child", "enfant"))  # fmt: skip
+SPORTS = (("football", "le", "football"), ("tennis", "le", "tennis"), ("chess", "les", "échecs"),
+          ("cards", "les", "cartes"))  # fmt: skip
+INSTRUMENTS = (("piano", "le", "piano"), ("guitar", "la", "guitare"), ("violin", "le", "violon"))
+FEELINGS = (("hungry", "faim"), ("thirsty", "soif"), ("cold", "froid"), ("hot", "chaud"),
+            ("right", "raison"), ("wrong", "tort"))  # fmt: skip
+AGES = (("ten", "dix"), ("twelve", "douze"), ("twenty", "vingt"))
+SPANS = (("two", "deux"), ("three", "trois"), ("four", "quatre"))
+UNITS = (("hours", "heures"), ("days", "jours"))
+PROFESSIONS = ("teacher", "doctor", "actress", "baker", "lawyer", "nurse", "student")
+LASTING = among(INTRANSITIVE, "work sleep sing dance cry travel")
+MEANT = among(  # what one does on purpose
+    verbs.DOING,
+    "eat drink see find buy sell wash help follow read write open close carry clean visit watch "
+    "listen look answer phone invite",
+)
+MET = among(TRANSITIVE, "see find help follow watch invite meet")
+
+
+class Saying(NamedTuple):
+    """Of whom something is to be said, and whether it stands in a question."""
+
+    ctx: Context
+    who: Nominal
+    ask: bool
+
+    def verb(self, verb: Verb, tense: str = "", **options) -> VerbGroup:
+        """Conjugate a verb, in a tense that suits the time unless one is given."""
+        tense = tense or self.ctx.tense(verb.stative)
+        return verb_group(verb, tense, self.who, ask=self.ask, **options)
+
+    def plain(self, verb: Verb, **options) -> VerbGroup:
+        """Conjugate a verb in the plainest tense."""
+        return self.verb(verb, self.ctx.tense(plain=True), **options)
+
+    def habit(self) -> str:
+        """Choose a tense for what happens again and again."""
+        used = self.ctx.time == "past" and not self.ask
+        return "used_to" if used else self.ctx.tense(plain=True)
 
 
 class Predicate(NamedTuple):
@@ -26,34 +74,8 @@ class Predicate(NamedTuple):
     name: str
     kinds: str
     event: bool  # something that happens at a time, not a lasting state
-    build: Callable[[Context, Nominal, bool], VerbGroup | None]
-
-
-PREDICATES: list[Predicate] = []
-
-
-def predicate(kinds: str = "p", event: bool = True):
-    """Enter a predicate into the list, named as its function."""
-
-    def enter(build):
-        PREDICATES.append(Predicate(build.__name__, kinds, event, build))
-        return build
-
-    return enter
-
-
-@cache
-def named(*names: str) -> list[Predicate]:
-    """Pick predicates by name, in the order of the list; ask when the list is complete."""
-    return [p for p in PREDICATES if p.name in names]
-
-
-def any_transitive(ctx: Context, subject: Nominal) -> verbs.Verb:
-    """Pick a verb with an object that this subject can have."""
-    table = ctx.dice.pick((verbs.TRANSITIVE, verbs.TRANSITIVE, verbs.UNEVEN))
-    verb = ctx.dice.pick(verbs.verbs_for(table, actor(subject), "subjects"))
-    # in the garden nobody visits the museum
-    return any_transitive(ctx, subject) if ctx.placed and verb.base == "visit" else verb
+    build: Callable[..., VerbGroup | None]
+    options: dict = {}  # noqa: RUF012 (read, never written)
 
 
 def actor(subject: Nominal) -> str:
@@ -61,38 +83,515 @@ def actor(subject: Nominal) -> str:
     return "p" if "p" in subject.kinds else "a"
 
 
-def object_of(ctx: Context, verb: verbs.Verb, who: Nominal | None = None, **options) -> Nominal:
+def any_transitive(ctx: Context, subject: Nominal) -> Verb:
+    """Pick a verb with an object that this subject can have."""
+    table = ctx.pick((TRANSITIVE, TRANSITIVE, verbs.UNEVEN))
+    verb = ctx.pick(verbs_for(table, actor(subject), "subjects"))
+    # in the garden nobody visits the museum
+    return any_transitive(ctx, subject) if ctx.placed and verb.base == "visit" else verb
+
+
+def object_of(ctx: Context, verb: Verb, who: Nominal | None = None, **options) -> Nominal:
     """Choose what a verb is done to; an animal deals with people, animals and food."""
     kinds = verb.objects
     if who is not None and actor(who) == "a":
         kinds = "".join(kind for kind in kinds if kind in "pafg")
-    noun = options.pop("noun", None) or ctx.dice.pick(nouns_of(kinds))
+    noun = options.pop("noun", None) or ctx.pick(nouns_of(kinds))
     while who is not None and noun.english[0] == who.noun:
-        noun = ctx.dice.pick(nouns_of(kinds))
-    name = f"{verb.base} {verb.english_prep}".strip()
-    ctx.combinations.append((name, noun.english[0]))
-    if options.get("depth") == 0:
-        return noun_phrase(ctx, noun.kinds, noun=noun, **options)
-    return rich_phrase(ctx, noun.kinds, noun=noun, **options)
+        noun = ctx.pick(nouns_of(kinds))
+    ctx.combinations.append((f"{verb.base} {verb.english_prep}".strip(), noun.english[0]))
+    phrase = noun_phrase if options.get("depth") == 0 else rich_phrase
+    return phrase(ctx, noun, **options)
 
 
-def with_object(group: VerbGroup, verb: verbs.Verb, thing: Nominal) -> VerbGroup:
+def with_object(group: VerbGroup, verb: Verb, thing: Nominal) -> VerbGroup:
     """Add an object, with the preposition that one verb asks for and the other does not."""
     token = next(t for t in reversed(group.french) if t.kind == "verb")
-    english, french = thing.english, thing.french
     if verb.english_prep:
         preposition = English(verb.english_prep)
         token.possible = (*token.possible, preposition)
-        english = [preposition, *english]
+        thing = thing._replace(english=[preposition, *thing.english])
     if verb.french_prep:
-        french = after_preposition(
-            French(verb.french_prep, "preposition", (), token.sure[-1:]), thing
-        )
-    return group.add(english, french)
+        entry = f"<it> | {verb.french_prep}/preposition/?main <it>"
+        return group.add(weave(entry, it=thing, main=token.sure[-1]))
+    return group.add(thing)
 
 
-def adverb(ctx: Context, options) -> tuple[list[English], list[French]]:
-    """Write one of several adverbs in both languages."""
-    english, french = ctx.dice.pick(options)
-    e = English(english)
-    return [e], [French(french, "adverb", (e,))]
+# --- actions ------------------------------------------------------------------------------------
+
+
+def intransitive(s):
+    verb = s.ctx.pick(verbs_for(INTRANSITIVE, actor(s.who), "subjects"))
+    group = s.verb(verb)
+    if s.ctx.placed or verb.base == "swim" or s.ctx.chance(0.3):
+        return group
+    options = "c" if verb.base == "travel" else "tss"
+    return group.add(place(s.ctx, kinds=actor(s.who), options=options))
+
+
+def manner(s):
+    verb = s.ctx.pick(among(INTRANSITIVE, "sing work dance sleep"))
+    english, french = weave(s.ctx.pick(WELL))
+    return s.plain(verb, adverb=Phrase([], french)).add(Phrase(english, []))
+
+
+def manner_not(s):
+    verb = s.ctx.pick(among(INTRANSITIVE, "read eat work run"))
+    return s.verb(verb, negation="not").add(weave(s.ctx.pick(SLOWLY)))
+
+
+def manner_like(s):
+    base, english, french = s.ctx.pick(LIKE)
+    if s.who.noun == english:
+        return None
+    s.ctx.fresh.append((False, False, "x"))  # "it" could be the bird
+    entry = f"like a {english} | comme/preposition/0 un/determiner/1?2 {french}/noun/2"
+    return s.verb(*among(INTRANSITIVE, base)).add(weave(entry))
+
+
+def transitive(s):
+    verb = any_transitive(s.ctx, s.who)
+    thing = object_of(s.ctx, verb, s.who)
+    return with_object(s.verb(verb), verb, thing)
+
+
+def _negated(s, negation, tense):
+    verb = any_transitive(s.ctx, s.who)
+    plain = not verb.french_prep  # il ne mange pas de pomme, but il ne répond pas à une lettre
+    thing = object_of(s.ctx, verb, s.who, negated=plain)
+    return with_object(s.verb(verb, tense, negation=negation), verb, thing)
+
+
+def transitive_not(s):
+    return _negated(s, "not", s.ctx.tense())
+
+
+def transitive_never(s):
+    return _negated(s, "never", s.ctx.tense(plain=True))
+
+
+def transitive_longer(s):
+    past = s.ctx.time in ("past", "during_past")
+    return _negated(s, "longer", "imperfect" if past else s.ctx.tense(plain=True))
+
+
+def nothing(s):
+    verb = s.ctx.pick(among(TRANSITIVE, "eat drink see find buy hear read understand"))
+    return s.plain(verb, negation="nothing")
+
+
+def nobody(s):
+    return s.plain(s.ctx.pick(verbs_for(TRANSITIVE, "p", "objects")), negation="nobody")
+
+
+def only(s):
+    verb = s.ctx.pick(among(TRANSITIVE, "eat drink see find buy hear read wash"))
+    group = s.plain(verb)
+    thing = object_of(s.ctx, verb, s.who, kind=s.ctx.pick(("the", "this", "my", "a")))
+    rest = weave("only <it> | ne/negation/?0 que/negation/0 <it>", it=thing)
+    group.french.insert(0, rest.french.pop(0))
+    return group._replace(finite=group.finite + 1).add(rest)
+
+
+def frequency(s):
+    verb = s.ctx.pick(verbs_for(TRANSITIVE, "p", "objects"))
+    group = s.verb(verb, s.habit(), adverb=weave(s.ctx.pick(OFTEN)))
+    return with_object(group, verb, object_of(s.ctx, verb))
+
+
+def just_done(s):
+    tense = {"present": "recent", "past": "recent_past"}.get(s.ctx.time)
+    if tense is None:
+        return None
+    verb = s.ctx.pick(TRANSITIVE)
+    return with_object(s.verb(verb, tense), verb, object_of(s.ctx, verb))
+
+
+def reflexive_action(s):
+    verb, ending = s.ctx.pick(verbs.REFLEXIVE)
+    himself, clitics, _ = reflexive(s.who)
+    group = s.verb(verb, clitics=clitics, reflexive=True)
+    if ending == "self":
+        return group.add(Phrase(himself, []))
+    main = group.last
+    clitics[0].sure, clitics[0].possible = (), (main,)
+    if not ending:
+        return group
+    particle = English(ending)
+    for token in group.french:
+        if token.kind in ("verb", "auxiliary") and main in token.sure:
+            token.sure = (*token.sure, particle)
+    return group.add(Phrase([particle], []))
+
+
+def each_other(s):
+    if not s.who.plural or s.who.person != 5:
+        return None
+    verb = s.ctx.pick(among(verbs.MUTUAL, "see help follow hear meet love hate know"))
+    english, clitics = weave("each other | se/clitic/0,1")
+    return s.verb(verb, clitics=clitics, reflexive=True).add(Phrase(english, []))
+
+
+def playing_sport(s):
+    english, the, french = s.ctx.pick(SPORTS)
+    entry = f"{english} | à/preposition/?main {the}/determiner/?0 {french}/noun/0"
+    group = s.verb(verbs.PLAY)
+    return group.add(weave(entry, main=group.last))
+
+
+def playing_music(s):
+    english, the, french = s.ctx.pick(INSTRUMENTS)
+    s.ctx.fresh.append((False, the == "la", "x"))  # "it" could be the piano
+    entry = f"the {english} | de/preposition/?main {the}/determiner/0?1 {french}/noun/1"
+    group = s.verb(verbs.PLAY)
+    return group.add(weave(entry, main=group.last))
+
+
+def _duration(s, preposition, tense=""):
+    if (s.ctx.time == "present") != bool(tense):
+        return None
+    group = s.verb(s.ctx.pick(LASTING), tense or s.ctx.tense(plain=True))
+    (number, french), (unit, units) = s.ctx.pick(SPANS), s.ctx.pick(UNITS)
+    entry = f"{preposition}/preposition/0 {french}/determiner/1 {units}/noun/2"
+    return group.add(weave(f"for {number} {unit} | {entry}"))
+
+
+# --- object pronouns and giving -----------------------------------------------------------------
+
+
+def _clitic(s, plain: bool = False, table: Table = TRANSITIVE, tense: str = "", **options):
+    verb = s.ctx.pick(table)
+    found = direct_clitic(s.ctx, verb.objects, s.who)
+    if found is None:  # nothing of the kind was mentioned: of persons one can always speak
+        verb = s.ctx.pick(verbs_for(table, "p", "objects"))
+        found = direct_clitic(s.ctx, "p", s.who)
+    tense = tense or s.ctx.tense(plain)
+    group = s.verb(verb, tense, clitics=found.french, agree=found.agree, **options)
+    return group.add(Phrase(found.english, []))
+
+
+def clitic_frequency(s):
+    return _clitic(s, tense=s.habit(), adverb=weave(s.ctx.pick(OFTEN)))
+
+
+def clitic_near(s):
+    tense = {"present": "near", "future": "near", "past": "near_past"}.get(s.ctx.time)
+    if tense is None:
+        return None
+    verb = s.ctx.pick(verbs_for(TRANSITIVE, "p", "objects"))
+    found = direct_clitic(s.ctx, "p", s.who)
+    group = s.verb(verb, tense, clitics=found.french, agree=found.agree)
+    return group.add(Phrase(found.english, []))
+
+
+def _giving(s, entry):
+    verb = s.ctx.pick(verbs.GIVING)
+    thing, whom = object_of(s.ctx, verb), noun_phrase(s.ctx, "p")
+    group = s.verb(verb)
+    return group.add(weave(entry, thing=thing, whom=whom, main=group.last))
+
+
+def _giving_clitic(s, negation=""):
+    verb = s.ctx.pick(verbs.GIVING)
+    thing = object_of(s.ctx, verb, negated=bool(negation))
+    whom = indirect_clitic(s.ctx, s.who)
+    group = s.verb(verb, clitics=whom.french, negation=negation)
+    return group.add(weave("<whom> <thing> | <thing>", whom=whom, thing=thing))
+
+
+def two_clitics(s):
+    if s.ask:
+        return None
+    ctx, tense = s.ctx, s.ctx.tense()
+    take = ctx.pick(among(TRANSITIVE, "find buy wash"))
+    give = ctx.pick(verbs.GIVING[:2] if take.base == "wash" else verbs.GIVING)
+    kinds = "".join(kind for kind in take.objects if kind in give.objects and kind != "g")
+    thing = noun_phrase(ctx, kinds, kind=ctx.pick(("the", "a")))
+    ctx.combinations += [(take.base, thing.noun), (give.base, thing.noun)]
+    agree = thing.feminine, thing.plural
+    whom = indirect_clitic(ctx, s.who)
+    entry = f"{'them' if thing.plural else 'it'} to | {le(*agree)}/clitic/0"
+    it, clitics = weave(entry)
+    whom.french[0].possible = (it[1],)
+    clitics += whom.french
+    if clitics[1].word not in ("lui", "leur"):  # il me le donne, but il le lui donne
+        clitics.reverse()
+    two = verb_group(give, tense, s.who, clitics=clitics, agree=agree)
+    rest = weave("and <gives> | et/conjunction/0 <gives>", gives=two)
+    rest.english.extend((*it, *whom.english))
+    return verb_group(take, tense, s.who).add(thing).add(rest)
+
+
+# --- intentions ---------------------------------------------------------------------------------
+
+
+def infinitive(s, clitic: bool = False, joint: str = "") -> Phrase | VerbGroup:
+    """Write "to eat the apple" or "to see him".
+
+    French has a `joint` for "to", which is then its translation, or the bare infinitive.
+    """
+    verb = s.ctx.pick(MET if clitic else MEANT)
+    if clitic:
+        him = direct_clitic(s.ctx, "p", s.who)
+        return weave(f"to {verb.base} <him> | <him> {verb.french}/verb/1?0", him=him)
+    links = "1" if joint else "1?0"
+    joint = f"{joint}/preposition/0 " if joint else ""
+    eat = weave(f"to {verb.base} | {joint}{verb.french}/verb/{links}")
+    group = with_object(VerbGroup([], *eat, 0), verb, object_of(s.ctx, verb, depth=0))
+    return Phrase(group.rest, group.french)
+
+
+def _want(s, clitic=False, negation=""):
+    if s.ctx.time == "future":  # "je voudrai" is hardly French
+        return None
+    return s.verb(verbs.WANT, negation=negation).add(infinitive(s, clitic))
+
+
+def must(s):
+    return s.verb(verbs.MUST).add(infinitive(s))
+
+
+def attempt(s):
+    verb, joint = s.ctx.pick(
+        ((verbs.TRY, "de"), (verbs.BEGIN, "à"), (verbs.FORGET, "de"), (verbs.REFUSE, "de"))
+    )
+    return s.verb(verb).add(infinitive(s, joint=joint))
+
+
+# --- coming, going and staying ------------------------------------------------------------------
+
+
+def motion(s):
+    if s.ctx.placed:
+        return None
+    verb = s.ctx.pick((verbs.GO, verbs.GO, verbs.COME))
+    where = place(s.ctx, going=True, kinds=actor(s.who))
+    return s.verb(verb).add(where)
+
+
+def motion_not(s):
+    if s.ctx.placed:
+        return None
+    return s.verb(verbs.GO, negation="not").add(place(s.ctx, going=True))
+
+
+def arrival(s):
+    return s.verb(s.ctx.pick((verbs.LEAVE, verbs.ARRIVE)))
+
+
+def staying(s):
+    return None if s.ctx.placed else s.verb(verbs.STAY).add(place(s.ctx))
+
+
+def leaving_place(s):
+    if s.ctx.placed:
+        return None
+    thing = object_of(s.ctx, verbs.QUIT, depth=0)
+    return s.verb(verbs.QUIT).add(thing)
+
+
+def leaving_behind(s):
+    if s.ctx.placed:
+        return None
+    thing = object_of(s.ctx, verbs.FORGET_BEHIND, depth=0)
+    group = s.verb(verbs.FORGET_BEHIND).add(thing)
+    return group.add(place(s.ctx, options="tss"))
+
+
+# --- states -------------------------------------------------------------------------------------
+
+
+def _copula(s, negation=""):
+    ctx, subject = s.ctx, s.who
+    group = s.verb(verbs.BE, negation=negation)
+    # nothing is said twice: "it is not heavy, so it is heavy"
+    said = [*(e.word for e in subject.english), *ctx.said, *(a for a, _ in ctx.combinations)]
+    over = frozenset(["good"]).union(*map(family_of, said))
+    options = [a for a in adjectives_of(subject.kinds) if a.english not in over]
+    if not options:
+        return None
+    adjective = ctx.pick(options)
+    ctx.said.append(adjective.english)
+    e, f = adjective_tokens(adjective, subject.feminine, subject.plural)
+    if not negation and e.word not in NOT_GRADED and ctx.chance(0.3):
+        group = group.add(weave(ctx.pick(VERY)))
+    return group.add(Phrase([e], [f]))
+
+
+def profession(s):
+    if s.who.noun in PROFESSIONS:  # the doctor is a doctor
+        return None
+    names = [name for name in PROFESSIONS if NOUNS[name].feminine == s.who.feminine]
+    noun, plural = NOUNS[s.ctx.pick(names)], s.who.plural
+    english, french = noun.english[plural], noun.french[plural]
+    entry = f"{english} | {french}/noun/0" if plural else f"a {english} | {french}/noun/1"
+    return s.verb(verbs.BE).add(weave(entry))
+
+
+def copula_place(s):
+    if s.ctx.placed:
+        return None
+    kinds = "a" if s.who.kinds == "a" else "p"
+    where = place(s.ctx, kinds=kinds, options="tcbvss" if "p" in s.who.kinds else "tss")
+    return s.verb(verbs.BE).add(where)
+
+
+def _compare(s, negation=""):
+    options = [a for a in adjectives_of(s.who.kinds) if a.graded or a.english in (
+        "expensive", "famous", "beautiful", "tired", "strange")]  # fmt: skip
+    adjective = s.ctx.pick(options)
+    form = adjective.form(s.who.feminine, s.who.plural)
+    kinds = next(kind for kind in s.who.kinds if kind in adjective.kinds)
+    kind = "my" if kinds == "q" else s.ctx.pick(("the", "this", "my"))
+    other = noun_phrase(s.ctx, kinds, kind=kind, depth=0, plain=True)
+    if other.english[-1].word == s.who.english[-1].word:
+        return None
+    english, main = adjective.graded, 0
+    if not english:  # two English words for two
+        english, main = f"more {adjective.english}", 1
+    entry = f"plus/adverb/0 {form}/adjective/{main} que/conjunction/{main + 1} <other>"
+    group = s.verb(verbs.BE, negation=negation)
+    return group.add(weave(f"{english} than <other> | {entry}", other=other))
+
+
+def _feel(s, negation=""):
+    english, french = s.ctx.pick(FEELINGS)
+    group = s.verb(verbs.BE_HAVE, negation=negation)
+    return group.add(weave(f"{english} | {french}/noun/0"))
+
+
+def age(s):
+    english, french = s.ctx.pick(AGES)
+    entry = f"{english} years old | {french}/determiner/0 ans/noun/1?2"
+    return s.verb(verbs.BE_HAVE).add(weave(entry))
+
+
+def afraid(s):
+    group, thing = s.verb(verbs.BE_HAVE), noun_phrase(s.ctx, "pa")
+    return group.add(weave("afraid of <it> | peur/noun/0 de/preposition/1 <it>", it=thing))
+
+
+def having(s):
+    thing = object_of(s.ctx, verbs.HAVE)
+    return s.verb(verbs.HAVE).add(thing)
+
+
+def having_not(s):
+    thing = object_of(s.ctx, verbs.HAVE, negated=True, kind="a", depth=0)
+    return s.verb(verbs.HAVE, negation="not").add(thing)
+
+
+def needing(s):
+    thing, group = object_of(s.ctx, verbs.NEED), s.verb(verbs.NEED)
+    entry = "<it> | besoin/noun/need de/preposition/?need <it>"
+    return group.add(weave(entry, it=thing, need=group.last))
+
+
+def feeling_for(s):
+    verb = s.ctx.pick(verbs.STATIVE)
+    return with_object(s.verb(verb), verb, object_of(s.ctx, verb, kind="the", depth=0))
+
+
+def living_in(s):
+    return None if s.ctx.placed else s.verb(verbs.INHABIT).add(place(s.ctx, options="tchh"))
+
+
+def living_with(s):
+    word = s.ctx.pick(("with <whom> | avec", "without <whom> | sans"))
+    whom = noun_phrase(s.ctx, "p")
+    return s.verb(verbs.LIVE).add(weave(f"{word}/preposition/0 <whom>", whom=whom))
+
+
+def know_how(s):
+    verb = s.ctx.pick(among(INTRANSITIVE, "sing dance swim cook read"))
+    swim = weave(f"how to {verb.base} | {verb.french}/verb/2?1")
+    group = s.verb(verbs.KNOW_FACT)
+    group.french[group.finite].possible += (swim.english[0],)
+    return group.add(swim)
+
+
+def letting(s):
+    making = s.ctx.pick((verbs.MAKE, verbs.LET))
+    verb = s.ctx.pick(among(INTRANSITIVE, "sleep sing dance work eat cry run"))
+    whom = noun_phrase(s.ctx, "p")
+    return s.verb(making).add(weave(f"<whom> {verb.base} | {verb.french}/verb/0 <whom>", whom=whom))
+
+
+THINGS = "pactvhlouni"
+TO_WHOM = "<thing> to <whom> | <thing> à/preposition/0 <whom>"
+WHOM = "<whom> <thing> | <thing> à/preposition/?main <whom>"
+PREDICATES = [
+    Predicate(*row)
+    for row in (
+        ("intransitive", "pa", True, intransitive),  # the dog sleeps
+        ("manner", "p", False, manner),  # she sings well: elle chante bien, elle a bien chanté
+        ("manner_not", "p", True, manner_not),  # he does not read slowly
+        ("manner_like", "p", True, manner_like),  # she sings like a bird: comme un oiseau
+        ("transitive", "pa", True, transitive),  # the girl eats the apple
+        ("transitive_not", "pa", True, transitive_not),  # elle ne mange pas la pomme
+        ("transitive_never", "p", False, transitive_never),  # elle ne mange jamais de viande
+        ("transitive_longer", "p", False, transitive_longer),  # elle ne mange plus de viande
+        ("nothing", "p", True, nothing),  # he saw nothing: il n'a rien vu
+        ("nobody", "p", True, nobody),  # he saw nobody: il n'a vu personne
+        ("only", "p", True, only),  # he eats only bread: il ne mange que du pain
+        ("frequency", "p", False, frequency),  # she often helps the king: elle aide souvent le roi
+        ("just_done", "p", True, just_done),  # she has just eaten it: elle vient de manger ...
+        ("reflexive_action", "p", True, reflexive_action),  # she gets up: elle se lève
+        ("each_other", "p", True, each_other),  # they love each other: ils s'aiment
+        ("playing_sport", "p", True, playing_sport),  # she plays football: elle joue au football
+        ("playing_music", "p", True, playing_music),  # she plays the piano: elle joue du piano
+        # she worked for two hours: elle a travaillé pendant deux heures
+        ("duration_closed", "p", True, _duration, {"preposition": "pendant"}),
+        # she has worked for two hours: elle travaille depuis deux heures
+        ("duration_open", "p", False, _duration, {"preposition": "depuis", "tense": "since"}),
+        ("clitic_state", "p", False, _clitic, {"plain": True, "table": verbs.STATIVE}),  # elle l'aime
+        ("clitic", "p", True, _clitic),  # she sees him: elle le voit
+        ("clitic_not", "p", True, _clitic, {"negation": "not"}),  # elle ne le voit pas
+        # she never saw him: elle ne l'a jamais vu
+        ("clitic_never", "p", False, _clitic, {"negation": "never", "plain": True}),
+        ("clitic_frequency", "p", False, clitic_frequency),  # il l'aidera toujours
+        ("clitic_near", "p", True, clitic_near),  # he is going to help her: il va l'aider
+        ("giving", "p", True, _giving, {"entry": TO_WHOM}),  # he gives the book to the queen
+        ("giving_double", "p", True, _giving, {"entry": WHOM}),  # he gives the queen the book
+        ("giving_clitic", "p", True, _giving_clitic),  # il lui donne le livre
+        ("giving_clitic_not", "p", True, _giving_clitic, {"negation": "not"}),
+        ("two_clitics", "p", True, two_clitics),  # il achète une tasse et la lui donne
+        ("want", "p", False, _want),  # she wants to eat the apple: elle veut manger la pomme
+        ("want_clitic", "p", False, _want, {"clitic": True}),  # elle veut le voir
+        ("want_not", "p", False, _want, {"negation": "not"}),
+        ("must", "p", False, must),  # she has to eat the apple: elle doit manger la pomme
+        ("attempt", "p", True, attempt),  # she tries to open the box: elle essaie d'ouvrir ...
+        ("motion", "pa", True, motion),  # she went to the garden: elle est allée dans le jardin
+        ("motion_not", "p", True, motion_not),  # elle n'est pas allée au Japon
+        ("arrival", "pav", True, arrival),  # the train leaves: le train part
+        ("staying", "p", True, staying),  # she stayed in the garden
+        ("leaving_place", "p", True, leaving_place),  # she left the village: elle a quitté ...
+        ("leaving_behind", "p", True, leaving_behind),  # he left the key in the house: il a laissé
+        ("copula", THINGS, False, _copula),  # the house is beautiful
+        ("copula_thing", "octwuhlnti", False, _copula),  # the key is heavy; it is heavy
+        ("copula_not", THINGS, False, _copula, {"negation": "not"}),
+        ("profession", "p", False, profession),  # she is a teacher: elle est professeur
+        ("copula_place", "pao", False, copula_place),  # the key is in the garden
+        ("comparative", "pacvhl", False, _compare),  # la reine est plus grande que le roi
+        ("comparative_not", "pacvhl", False, _compare, {"negation": "not"}),
+        ("feeling", "p", False, _feel),  # she is hungry: elle a faim
+        ("feeling_not", "p", False, _feel, {"negation": "not"}),
+        ("age", "p", False, age),  # she is ten years old: elle a dix ans
+        ("afraid", "p", False, afraid),  # she is afraid of the dog: elle a peur du chien
+        ("having", "p", False, having),  # he has a car
+        ("having_not", "p", False, having_not),  # il n'a pas de voiture
+        ("needing", "p", False, needing),  # he needs the key: il a besoin de la clé
+        ("feeling_for", "p", False, feeling_for),  # she knows the king, loves him, hates cheese
+        ("living_in", "p", False, living_in),  # she lives in Paris: elle habite à Paris
+        ("living_with", "p", False, living_with),  # she lives with her sister: elle vit avec ...
+        ("know_how", "p", False, know_how),  # she knows how to swim: elle sait nager
+        ("letting", "p", True, letting),  # she makes the child laugh: elle fait rire l'enfant
+    )
+]
+EVENTS = [predicate for predicate in PREDICATES if predicate.event]
+
+
+@cache
+def named(*names: str) -> list[Predicate]:
+    """Pick predicates by name, in the order of the list."""
+    return [predicate for predicate in PREDICATES if predicate.name in names]

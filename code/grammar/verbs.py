@@ -1,4 +1,7 @@
-"""The verbs: their words in both languages and the kinds of subject and object they take."""
+"""The verbs: what they go with, and their forms, regular ones by rule and others from a table.
+
+French persons are numbered 0 je, 1 tu, 2 il, 3 nous, 4 vous, 5 ils.
+"""
 
 from __future__ import annotations
 
@@ -37,10 +40,8 @@ def _table(text: str, **common) -> Table:
     """Read lines of "english | french | subjects | objects | english_prep french_prep"."""
     verbs = []
     for line in text.strip().split("\n"):
-        cells = [cell.strip() for cell in line.split("|")] + [""] * 3
-        english, french, subjects, objects, preps = cells[:5]
-        english_prep, french_prep = preps.replace("-", "").split(" ") if preps else ("", "")
-        verbs.append(Verb(english, french, subjects, objects, english_prep, french_prep, **common))
+        *cells, preps = ([cell.strip() for cell in line.split("|")] + [""] * 3)[:5]
+        verbs.append(Verb(*cells, *preps.replace("-", "").split(" "), **common))
     return Table(verbs)
 
 
@@ -74,15 +75,14 @@ watch | regarder | pa | pahv
 """)
 # One language asks for a preposition where the other has none.
 UNEVEN = _table("""
-listen to | écouter | p | pi | to -
-wait for | attendre | p | pv | for -
-look for | chercher | pa | paoct | for -
-look at | regarder | p | panht | at -
+listen | écouter | p | pi | to -
+wait | attendre | p | pv | for -
+look | chercher | pa | paoct | for -
+look | regarder | p | panht | at -
 answer | répondre | p | pr | - à
 obey | obéir | pa | p | - à
 phone | téléphoner | p | p | - à
-""".replace("listen to", "listen").replace("wait for", "wait").replace("look for", "look")
-    .replace("look at", "look"))  # fmt: skip
+""")
 STATIVE = _table(
     """
 love | aimer | p | pa
@@ -171,11 +171,117 @@ REFUSE = Verb("refuse", "refuser", "p")
 @cache
 def verbs_for(table: Table, kinds: str, role: str) -> tuple[Verb, ...]:
     """Verbs of `table` whose `role` ("subjects" or "objects") may be of one of these kinds."""
-    return tuple(verb for verb in table if any(kind in getattr(verb, role) for kind in kinds))
+    return tuple(verb for verb in table if not set(kinds).isdisjoint(getattr(verb, role)))
 
 
 @cache
 def among(table: Table, names: str) -> tuple[Verb, ...]:
     """Pick verbs by their English base forms, in the order of the table."""
-    wanted = names.split()
-    return tuple(verb for verb in table if verb.base in wanted)
+    return tuple(verb for verb in table if verb.base in names.split())
+
+
+IMPERFECT = ("ais", "ais", "ait", "ions", "iez", "aient")
+FUTURE = ("ai", "as", "a", "ons", "ez", "ont")
+ENDINGS = {  # present tense of the three regular groups
+    "er": ("e", "es", "e", "ons", "ez", "ent"),
+    "ir": ("is", "is", "it", "issons", "issez", "issent"),
+    "re": ("s", "s", "", "ons", "ez", "ent"),
+}
+# infinitive, six persons of the present, past participle, stem of the future
+_IRREGULAR = """
+aller vais vas va allons allez vont allé ir
+avoir ai as a avons avez ont eu aur
+boire bois bois boit buvons buvez boivent bu boir
+comprendre comprends comprends comprend comprenons comprenez comprennent compris comprendr
+connaître connais connais connaît connaissons connaissez connaissent connu connaîtr
+courir cours cours court courons courez courent couru courr
+croire crois crois croit croyons croyez croient cru croir
+devoir dois dois doit devons devez doivent dû devr
+dire dis dis dit disons dites disent dit dir
+dormir dors dors dort dormons dormez dorment dormi dormir
+écrire écris écris écrit écrivons écrivez écrivent écrit écrir
+envoyer envoie envoies envoie envoyons envoyez envoient envoyé enverr
+être suis es est sommes êtes sont été ser
+faire fais fais fait faisons faites font fait fer
+lire lis lis lit lisons lisez lisent lu lir
+offrir offre offres offre offrons offrez offrent offert offrir
+ouvrir ouvre ouvres ouvre ouvrons ouvrez ouvrent ouvert ouvrir
+partir pars pars part partons partez partent parti partir
+plaire plais plais plaît plaisons plaisez plaisent plu plair
+savoir sais sais sait savons savez savent su saur
+suivre suis suis suit suivons suivez suivent suivi suivr
+venir viens viens vient venons venez viennent venu viendr
+vivre vis vis vit vivons vivez vivent vécu vivr
+voir vois vois voit voyons voyez voient vu verr
+vouloir veux veux veut voulons voulez veulent voulu voudr
+"""
+IRREGULAR = {row.split()[0]: row.split()[1:] for row in _IRREGULAR.strip().split("\n")}
+
+
+def _silent(stem: str) -> str:
+    """Change the stem of an -er verb before a silent ending: nettoie, achète."""
+    if stem.endswith("oy"):
+        return stem[:-1] + "i"
+    if len(stem) > 2 and stem[-2] == "e" and stem[-1] in "lmntv":
+        return stem[:-2] + "è" + stem[-1]
+    return stem
+
+
+def _before_a(stem: str) -> str:
+    """Keep the sound of a stem's last letter before a or o: mangeons, commençons."""
+    return stem + "e" if stem[-1] == "g" else stem[:-1] + "ç" if stem[-1] == "c" else stem
+
+
+@cache
+def french_forms(infinitive: str) -> dict[str, tuple[str, ...]]:
+    """Give the six persons of each simple tense, and the participle (m. sg.) alone."""
+    stem, group = infinitive[:-2], infinitive[-2:]
+    if infinitive in IRREGULAR:
+        *present, participle, future = IRREGULAR[infinitive]
+    elif group == "er":
+        silent = _silent(stem)
+        stems = (silent, silent, silent, _before_a(stem), stem, silent)
+        present = [part + ending for part, ending in zip(stems, ENDINGS[group], strict=True)]
+        participle, future = stem + "é", silent + "er"
+    else:
+        present = [stem + ending for ending in ENDINGS[group]]
+        participle = stem + ("i" if group == "ir" else "u")
+        future = stem + group.removesuffix("e")
+    past = "ét" if infinitive == "être" else stem if group == "er" else present[3][:-3]
+    soft = _before_a(past)  # nous mangions, but je mangeais
+    return {
+        "present": tuple(present),
+        "imperfect": tuple((past if e[0] == "i" else soft) + e for e in IMPERFECT),
+        "future": tuple(future + e for e in FUTURE),
+        "conditional": tuple(future + e for e in IMPERFECT),
+        "participle": (participle,),
+    }
+
+
+def participle(infinitive: str, feminine: bool, plural: bool) -> str:
+    """Agree a past participle: allé, allée, allés, allées; a final s takes no second one."""
+    word = french_forms(infinitive)["participle"][0] + "e" * feminine
+    return word + "s" if plural and word[-1] != "s" else word
+
+
+@cache
+def english_forms(spec: str) -> tuple[str, str, str, str, str]:
+    """Give base, third person, past, participle and -ing of "eat ate eaten", "stop+" or "like".
+
+    A plus sign doubles the last letter. Irregular verbs list past and participle.
+    """
+    base, *rest = spec.split()
+    double = base.endswith("+")
+    base = base.removesuffix("+")
+    stem = base + base[-1] if double else base
+    hiss = base.endswith(("s", "sh", "ch", "x", "o"))
+    cut_y = base.endswith("y") and base[-2] not in "aeiou"
+    third = base[:-1] + "ies" if cut_y else base + "es" if hiss else base + "s"
+    third = "has" if base == "have" else third
+    past = base[:-1] + "ied" if cut_y else base + "d" if base.endswith("e") else stem + "ed"
+    done = past
+    if rest:
+        past, done = rest[0], rest[-1]
+    silent = base.endswith("e") and base[-2] != "e" and len(base) > 2
+    ing = base[:-1] + "ing" if silent else stem + "ing"
+    return base, third, past, done, ing

@@ -20,7 +20,7 @@ from attnbook import stored
 from attnbook.experiments.translators import Corpus, read
 from attnbook.metrics import bleu, exact_match
 from attnbook.playground import pack, restore, write
-from grammar.names import PROPER
+from grammar import PROPER
 
 FOLDER = Path(__file__).resolve().parents[2] / "book" / "_site" / "playground"
 EXAMPLES = 12

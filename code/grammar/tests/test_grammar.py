@@ -555,7 +555,7 @@ def test_the_file_is_what_the_grammar_derives(pairs):
 
 def test_same_seed_same_corpus_in_another_process():
     code = (
-        "from grammar import derivations; print([(d.pair.source, d.pair.target, sorted(d.pair.sure),"
+        "from grammar import derivations\nprint([(d.pair.source, d.pair.target, sorted(d.pair.sure),"
         " d.pair.template, sorted(d.combinations)) for d in derivations(3, 240)])"
     )
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
@@ -577,7 +577,7 @@ def test_another_seed_is_another_corpus():
 
 
 def test_bad_split():
-    with pytest.raises(ValueError, match="split must be one of .*'length'"):
+    with pytest.raises(ValueError, match=r"split must be one of .*length"):
         grammar_corpus("length")
 
 
