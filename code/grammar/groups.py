@@ -93,7 +93,10 @@ def _english(verb: Verb, tense: str, subject: Nominal, support: bool) -> _Englis
     if tense in ("near", "near_past"):
         helper, going, to = English(be), English("going"), English("to")
         return _English([helper], [going, to, English(base)], (going,), (helper, to))
-    helper, main = English("had" if tense in PAST_HELPERS else "has" if it else "have"), English(done)
+    helper, main = (
+        English("had" if tense in PAST_HELPERS else "has" if it else "have"),
+        English(done),
+    )
     if tense in ("recent", "recent_past"):
         just = English("just")
         return _English([helper], [just, main], (just,), (helper,))

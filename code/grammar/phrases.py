@@ -88,7 +88,11 @@ def _slot(part: str, default: str) -> tuple[str, str]:
 
 def _french(word: str, kind: str, links: str) -> tuple:
     sure, _, possible = links.partition("?")
-    return word, kind, *([_link(part) for part in side.split(",") if part] for side in (sure, possible))
+    return (
+        word,
+        kind,
+        *([_link(part) for part in side.split(",") if part] for side in (sure, possible)),
+    )
 
 
 def _link(part: str) -> int | tuple[str, str]:

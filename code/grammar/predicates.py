@@ -28,12 +28,27 @@ VERY = ("very | très/adverb/0", "too | trop/adverb/0")
 LIKE = (("sing", "bird", "oiseau"), ("run", "horse", "cheval"), ("run", "rabbit", "lapin"),
         ("eat", "bird", "oiseau"), ("eat", "king", "roi"), ("sleep", "cat", "chat"),
         ("sleep", "child", "enfant"))  # fmt: skip
-SPORTS = (("football", "le", "football"), ("tennis", "le", "tennis"), ("chess", "les", "échecs"),
-          ("cards", "les", "cartes"))  # fmt: skip
-INSTRUMENTS = (("piano", "le", "piano"), ("guitar", "la", "guitare"), ("violin", "le", "violon"))
-FEELINGS = (("hungry", "faim"), ("thirsty", "soif"), ("cold", "froid"), ("hot", "chaud"),
-            ("right", "raison"), ("wrong", "tort"))  # fmt: skip
-AGES = (("ten", "dix"), ("twelve", "douze"), ("twenty", "vingt"))
+SPORTS = (
+    "football | à/preposition/?main le/determiner/?0 football/noun/0",
+    "tennis | à/preposition/?main le/determiner/?0 tennis/noun/0",
+    "chess | à/preposition/?main les/determiner/?0 échecs/noun/0",
+    "cards | à/preposition/?main les/determiner/?0 cartes/noun/0",
+)
+INSTRUMENTS = (
+    "the piano | de/preposition/?main le/determiner/0?1 piano/noun/1",
+    "the guitar | de/preposition/?main la/determiner/0?1 guitare/noun/1",
+    "the violin | de/preposition/?main le/determiner/0?1 violon/noun/1",
+)
+FEELINGS = (
+    "hungry | faim/noun/0", "thirsty | soif/noun/0", "cold | froid/noun/0", "hot | chaud/noun/0",
+    "right | raison/noun/0", "wrong | tort/noun/0",
+)  # fmt: skip
+AGES = (
+    "ten years old | dix/determiner/0 ans/noun/1?2",
+    "twelve years old | douze/determiner/0 ans/noun/1?2",
+    "twenty years old | vingt/determiner/0 ans/noun/1?2",
+)
+WITH = ("with <whom> | avec/preposition/0 <whom>", "without <whom> | sans/preposition/0 <whom>")
 SPANS = (("two", "deux"), ("three", "trois"), ("four", "quatre"))
 UNITS = (("hours", "heures"), ("days", "jours"))
 PROFESSIONS = ("teacher", "doctor", "actress", "baker", "lawyer", "nurse", "student")
@@ -43,6 +58,9 @@ MEANT = among(  # what one does on purpose
     "eat drink see find buy sell wash help follow read write open close carry clean visit watch "
     "listen look answer phone invite",
 )
+DULL = among(INTRANSITIVE, "read eat work run")
+ENDED = among(TRANSITIVE, "eat drink see find buy hear read understand")
+OF_PERSONS = verbs_for(TRANSITIVE, "p", "objects")
 MET = among(TRANSITIVE, "see find help follow watch invite meet")
 
 
@@ -136,8 +154,7 @@ def manner(s):
 
 
 def manner_not(s):
-    verb = s.ctx.pick(among(INTRANSITIVE, "read eat work run"))
-    return s.verb(verb, negation="not").add(weave(s.ctx.pick(SLOWLY)))
+    return s.verb(s.ctx.pick(DULL), negation="not").add(weave(s.ctx.pick(SLOWLY)))
 
 
 def manner_like(s):
@@ -162,26 +179,9 @@ def _negated(s, negation, tense):
     return with_object(s.verb(verb, tense, negation=negation), verb, thing)
 
 
-def transitive_not(s):
-    return _negated(s, "not", s.ctx.tense())
-
-
-def transitive_never(s):
-    return _negated(s, "never", s.ctx.tense(plain=True))
-
-
 def transitive_longer(s):
     past = s.ctx.time in ("past", "during_past")
     return _negated(s, "longer", "imperfect" if past else s.ctx.tense(plain=True))
-
-
-def nothing(s):
-    verb = s.ctx.pick(among(TRANSITIVE, "eat drink see find buy hear read understand"))
-    return s.plain(verb, negation="nothing")
-
-
-def nobody(s):
-    return s.plain(s.ctx.pick(verbs_for(TRANSITIVE, "p", "objects")), negation="nobody")
 
 
 def only(s):
@@ -194,7 +194,7 @@ def only(s):
 
 
 def frequency(s):
-    verb = s.ctx.pick(verbs_for(TRANSITIVE, "p", "objects"))
+    verb = s.ctx.pick(OF_PERSONS)
     group = s.verb(verb, s.habit(), adverb=weave(s.ctx.pick(OFTEN)))
     return with_object(group, verb, object_of(s.ctx, verb))
 
@@ -232,21 +232,6 @@ def each_other(s):
     return s.verb(verb, clitics=clitics, reflexive=True).add(Phrase(english, []))
 
 
-def playing_sport(s):
-    english, the, french = s.ctx.pick(SPORTS)
-    entry = f"{english} | à/preposition/?main {the}/determiner/?0 {french}/noun/0"
-    group = s.verb(verbs.PLAY)
-    return group.add(weave(entry, main=group.last))
-
-
-def playing_music(s):
-    english, the, french = s.ctx.pick(INSTRUMENTS)
-    s.ctx.fresh.append((False, the == "la", "x"))  # "it" could be the piano
-    entry = f"the {english} | de/preposition/?main {the}/determiner/0?1 {french}/noun/1"
-    group = s.verb(verbs.PLAY)
-    return group.add(weave(entry, main=group.last))
-
-
 def _duration(s, preposition, tense=""):
     if (s.ctx.time == "present") != bool(tense):
         return None
@@ -254,6 +239,14 @@ def _duration(s, preposition, tense=""):
     (number, french), (unit, units) = s.ctx.pick(SPANS), s.ctx.pick(UNITS)
     entry = f"{preposition}/preposition/0 {french}/determiner/1 {units}/noun/2"
     return group.add(weave(f"for {number} {unit} | {entry}"))
+
+
+def playing(s, entries):
+    entry = s.ctx.pick(entries)
+    if entry.startswith("the"):  # "it" could be the piano
+        s.ctx.fresh.append((False, " la/" in entry, "x"))
+    group = s.verb(verbs.PLAY)
+    return group.add(weave(entry, main=group.last))
 
 
 # --- object pronouns and giving -----------------------------------------------------------------
@@ -278,7 +271,7 @@ def clitic_near(s):
     tense = {"present": "near", "future": "near", "past": "near_past"}.get(s.ctx.time)
     if tense is None:
         return None
-    verb = s.ctx.pick(verbs_for(TRANSITIVE, "p", "objects"))
+    verb = s.ctx.pick(OF_PERSONS)
     found = direct_clitic(s.ctx, "p", s.who)
     group = s.verb(verb, tense, clitics=found.french, agree=found.agree)
     return group.add(Phrase(found.english, []))
@@ -347,10 +340,6 @@ def _want(s, clitic=False, negation=""):
     return s.verb(verbs.WANT, negation=negation).add(infinitive(s, clitic))
 
 
-def must(s):
-    return s.verb(verbs.MUST).add(infinitive(s))
-
-
 def attempt(s):
     verb, joint = s.ctx.pick(
         ((verbs.TRY, "de"), (verbs.BEGIN, "à"), (verbs.FORGET, "de"), (verbs.REFUSE, "de"))
@@ -361,41 +350,40 @@ def attempt(s):
 # --- coming, going and staying ------------------------------------------------------------------
 
 
+def elsewhere(build):
+    """Let a predicate say where, unless the clause has done so."""
+    return lambda s: None if s.ctx.placed else build(s)
+
+
+@elsewhere
 def motion(s):
-    if s.ctx.placed:
-        return None
     verb = s.ctx.pick((verbs.GO, verbs.GO, verbs.COME))
     where = place(s.ctx, going=True, kinds=actor(s.who))
     return s.verb(verb).add(where)
 
 
-def motion_not(s):
-    if s.ctx.placed:
-        return None
-    return s.verb(verbs.GO, negation="not").add(place(s.ctx, going=True))
+motion_not = elsewhere(lambda s: s.verb(verbs.GO, negation="not").add(place(s.ctx, going=True)))
+living_in = elsewhere(lambda s: s.verb(verbs.INHABIT).add(place(s.ctx, options="tchh")))
 
 
-def arrival(s):
-    return s.verb(s.ctx.pick((verbs.LEAVE, verbs.ARRIVE)))
-
-
-def staying(s):
-    return None if s.ctx.placed else s.verb(verbs.STAY).add(place(s.ctx))
-
-
+@elsewhere
 def leaving_place(s):
-    if s.ctx.placed:
-        return None
     thing = object_of(s.ctx, verbs.QUIT, depth=0)
     return s.verb(verbs.QUIT).add(thing)
 
 
+@elsewhere
 def leaving_behind(s):
-    if s.ctx.placed:
-        return None
     thing = object_of(s.ctx, verbs.FORGET_BEHIND, depth=0)
     group = s.verb(verbs.FORGET_BEHIND).add(thing)
     return group.add(place(s.ctx, options="tss"))
+
+
+@elsewhere
+def copula_place(s):
+    kinds = "a" if s.who.kinds == "a" else "p"
+    where = place(s.ctx, kinds=kinds, options="tcbvss" if "p" in s.who.kinds else "tss")
+    return s.verb(verbs.BE).add(where)
 
 
 # --- states -------------------------------------------------------------------------------------
@@ -428,14 +416,6 @@ def profession(s):
     return s.verb(verbs.BE).add(weave(entry))
 
 
-def copula_place(s):
-    if s.ctx.placed:
-        return None
-    kinds = "a" if s.who.kinds == "a" else "p"
-    where = place(s.ctx, kinds=kinds, options="tcbvss" if "p" in s.who.kinds else "tss")
-    return s.verb(verbs.BE).add(where)
-
-
 def _compare(s, negation=""):
     options = [a for a in adjectives_of(s.who.kinds) if a.graded or a.english in (
         "expensive", "famous", "beautiful", "tired", "strange")]  # fmt: skip
@@ -454,37 +434,13 @@ def _compare(s, negation=""):
     return group.add(weave(f"{english} than <other> | {entry}", other=other))
 
 
-def _feel(s, negation=""):
-    english, french = s.ctx.pick(FEELINGS)
-    group = s.verb(verbs.BE_HAVE, negation=negation)
-    return group.add(weave(f"{english} | {french}/noun/0"))
+def _has(s, entries, negation=""):
+    return s.verb(verbs.BE_HAVE, negation=negation).add(weave(s.ctx.pick(entries)))
 
 
-def age(s):
-    english, french = s.ctx.pick(AGES)
-    entry = f"{english} years old | {french}/determiner/0 ans/noun/1?2"
-    return s.verb(verbs.BE_HAVE).add(weave(entry))
-
-
-def afraid(s):
-    group, thing = s.verb(verbs.BE_HAVE), noun_phrase(s.ctx, "pa")
-    return group.add(weave("afraid of <it> | peur/noun/0 de/preposition/1 <it>", it=thing))
-
-
-def having(s):
-    thing = object_of(s.ctx, verbs.HAVE)
-    return s.verb(verbs.HAVE).add(thing)
-
-
-def having_not(s):
-    thing = object_of(s.ctx, verbs.HAVE, negated=True, kind="a", depth=0)
-    return s.verb(verbs.HAVE, negation="not").add(thing)
-
-
-def needing(s):
-    thing, group = object_of(s.ctx, verbs.NEED), s.verb(verbs.NEED)
-    entry = "<it> | besoin/noun/need de/preposition/?need <it>"
-    return group.add(weave(entry, it=thing, need=group.last))
+def _having(s, negation="", **options):
+    thing = object_of(s.ctx, verbs.HAVE, negated=bool(negation), **options)
+    return s.verb(verbs.HAVE, negation=negation).add(thing)
 
 
 def feeling_for(s):
@@ -492,14 +448,20 @@ def feeling_for(s):
     return with_object(s.verb(verb), verb, object_of(s.ctx, verb, kind="the", depth=0))
 
 
-def living_in(s):
-    return None if s.ctx.placed else s.verb(verbs.INHABIT).add(place(s.ctx, options="tchh"))
-
-
 def living_with(s):
-    word = s.ctx.pick(("with <whom> | avec", "without <whom> | sans"))
-    whom = noun_phrase(s.ctx, "p")
-    return s.verb(verbs.LIVE).add(weave(f"{word}/preposition/0 <whom>", whom=whom))
+    entry, whom = s.ctx.pick(WITH), noun_phrase(s.ctx, "p")
+    return s.verb(verbs.LIVE).add(weave(entry, whom=whom))
+
+
+def afraid(s):
+    group, thing = s.verb(verbs.BE_HAVE), noun_phrase(s.ctx, "pa")
+    return group.add(weave("afraid of <it> | peur/noun/0 de/preposition/1 <it>", it=thing))
+
+
+def needing(s):
+    thing, group = object_of(s.ctx, verbs.NEED), s.verb(verbs.NEED)
+    entry = "<it> | besoin/noun/need de/preposition/?need <it>"
+    return group.add(weave(entry, it=thing, need=group.last))
 
 
 def know_how(s):
@@ -528,23 +490,27 @@ PREDICATES = [
         ("manner_not", "p", True, manner_not),  # he does not read slowly
         ("manner_like", "p", True, manner_like),  # she sings like a bird: comme un oiseau
         ("transitive", "pa", True, transitive),  # the girl eats the apple
-        ("transitive_not", "pa", True, transitive_not),  # elle ne mange pas la pomme
-        ("transitive_never", "p", False, transitive_never),  # elle ne mange jamais de viande
+        ("transitive_not", "pa", True, lambda s: _negated(s, "not", s.ctx.tense())),
+        # elle ne mange jamais de viande
+        ("transitive_never", "p", False, lambda s: _negated(s, "never", s.ctx.tense(True))),
         ("transitive_longer", "p", False, transitive_longer),  # elle ne mange plus de viande
-        ("nothing", "p", True, nothing),  # he saw nothing: il n'a rien vu
-        ("nobody", "p", True, nobody),  # he saw nobody: il n'a vu personne
+        # he saw nothing: il n'a rien vu
+        ("nothing", "p", True, lambda s: s.plain(s.ctx.pick(ENDED), negation="nothing")),
+        # he saw nobody: il n'a vu personne
+        ("nobody", "p", True, lambda s: s.plain(s.ctx.pick(OF_PERSONS), negation="nobody")),
         ("only", "p", True, only),  # he eats only bread: il ne mange que du pain
         ("frequency", "p", False, frequency),  # she often helps the king: elle aide souvent le roi
         ("just_done", "p", True, just_done),  # she has just eaten it: elle vient de manger ...
         ("reflexive_action", "p", True, reflexive_action),  # she gets up: elle se lève
         ("each_other", "p", True, each_other),  # they love each other: ils s'aiment
-        ("playing_sport", "p", True, playing_sport),  # she plays football: elle joue au football
-        ("playing_music", "p", True, playing_music),  # she plays the piano: elle joue du piano
+        ("playing_sport", "p", True, playing, {"entries": SPORTS}),  # elle joue au football
+        ("playing_music", "p", True, playing, {"entries": INSTRUMENTS}),  # elle joue du piano
         # she worked for two hours: elle a travaillé pendant deux heures
         ("duration_closed", "p", True, _duration, {"preposition": "pendant"}),
         # she has worked for two hours: elle travaille depuis deux heures
         ("duration_open", "p", False, _duration, {"preposition": "depuis", "tense": "since"}),
-        ("clitic_state", "p", False, _clitic, {"plain": True, "table": verbs.STATIVE}),  # elle l'aime
+        # she loves him: elle l'aime
+        ("clitic_state", "p", False, _clitic, {"plain": True, "table": verbs.STATIVE}),
         ("clitic", "p", True, _clitic),  # she sees him: elle le voit
         ("clitic_not", "p", True, _clitic, {"negation": "not"}),  # elle ne le voit pas
         # she never saw him: elle ne l'a jamais vu
@@ -559,12 +525,15 @@ PREDICATES = [
         ("want", "p", False, _want),  # she wants to eat the apple: elle veut manger la pomme
         ("want_clitic", "p", False, _want, {"clitic": True}),  # elle veut le voir
         ("want_not", "p", False, _want, {"negation": "not"}),
-        ("must", "p", False, must),  # she has to eat the apple: elle doit manger la pomme
+        # she has to eat the apple: elle doit manger la pomme
+        ("must", "p", False, lambda s: s.verb(verbs.MUST).add(infinitive(s))),
         ("attempt", "p", True, attempt),  # she tries to open the box: elle essaie d'ouvrir ...
         ("motion", "pa", True, motion),  # she went to the garden: elle est allée dans le jardin
         ("motion_not", "p", True, motion_not),  # elle n'est pas allée au Japon
-        ("arrival", "pav", True, arrival),  # the train leaves: le train part
-        ("staying", "p", True, staying),  # she stayed in the garden
+        # the train leaves: le train part
+        ("arrival", "pav", True, lambda s: s.verb(s.ctx.pick((verbs.LEAVE, verbs.ARRIVE)))),
+        # she stayed in the garden
+        ("staying", "p", True, elsewhere(lambda s: s.verb(verbs.STAY).add(place(s.ctx)))),
         ("leaving_place", "p", True, leaving_place),  # she left the village: elle a quitté ...
         ("leaving_behind", "p", True, leaving_behind),  # he left the key in the house: il a laissé
         ("copula", THINGS, False, _copula),  # the house is beautiful
@@ -574,12 +543,13 @@ PREDICATES = [
         ("copula_place", "pao", False, copula_place),  # the key is in the garden
         ("comparative", "pacvhl", False, _compare),  # la reine est plus grande que le roi
         ("comparative_not", "pacvhl", False, _compare, {"negation": "not"}),
-        ("feeling", "p", False, _feel),  # she is hungry: elle a faim
-        ("feeling_not", "p", False, _feel, {"negation": "not"}),
-        ("age", "p", False, age),  # she is ten years old: elle a dix ans
+        ("feeling", "p", False, _has, {"entries": FEELINGS}),  # she is hungry: elle a faim
+        ("feeling_not", "p", False, _has, {"entries": FEELINGS, "negation": "not"}),
+        ("age", "p", False, _has, {"entries": AGES}),  # she is ten years old: elle a dix ans
         ("afraid", "p", False, afraid),  # she is afraid of the dog: elle a peur du chien
-        ("having", "p", False, having),  # he has a car
-        ("having_not", "p", False, having_not),  # il n'a pas de voiture
+        ("having", "p", False, _having),  # he has a car
+        # he does not have a car: il n'a pas de voiture
+        ("having_not", "p", False, _having, {"negation": "not", "kind": "a", "depth": 0}),
         ("needing", "p", False, needing),  # he needs the key: il a besoin de la clé
         ("feeling_for", "p", False, feeling_for),  # she knows the king, loves him, hates cheese
         ("living_in", "p", False, living_in),  # she lives in Paris: elle habite à Paris

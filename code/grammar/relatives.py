@@ -38,9 +38,7 @@ def rich_phrase(ctx: Context, of, *, relative: bool = True, **options) -> Nomina
     ctx.used.append(maker.__name__)
     english, french = maker(ctx, phrase)
     ctx.time = time
-    return phrase._replace(
-        english=[*phrase.english, *english], french=[*phrase.french, *french]
-    )
+    return phrase._replace(english=[*phrase.english, *english], french=[*phrase.french, *french])
 
 
 def _plain_predicate(ctx: Context, who: Nominal) -> VerbGroup:
