@@ -11,8 +11,18 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .lexicon import (
-    COMPOUNDS, COUNTRIES, MONEY_BANK, NOT_GRADED, NOT_OWNED, NOUNS, PEOPLE, TOWNS, Adjective, Noun,
-    attributes_of, nouns_of,
+    COMPOUNDS,
+    COUNTRIES,
+    MONEY_BANK,
+    NOT_GRADED,
+    NOT_OWNED,
+    NOUNS,
+    PEOPLE,
+    TOWNS,
+    Adjective,
+    Noun,
+    attributes_of,
+    nouns_of,
 )  # fmt: skip
 from .phrases import Context, English, French, Nominal, Phrase, weave
 

@@ -15,9 +15,15 @@ from . import verbs
 from .groups import VerbGroup, verb_group
 from .lexicon import NOT_GRADED, NOUNS, adjectives_of, family_of, nouns_of
 from .nouns import (
-    adjective_tokens, direct_clitic, indirect_clitic, le, noun_phrase, place, reflexive,
+    adjective_tokens,
+    direct_clitic,
+    indirect_clitic,
+    le,
+    noun_phrase,
+    place,
+    reflexive,
 )  # fmt: skip
-from .phrases import Context, English, French, Nominal, Phrase, weave
+from .phrases import Context, English, Nominal, Phrase, weave
 from .relatives import rich_phrase
 from .verbs import INTRANSITIVE, TRANSITIVE, Table, Verb, among, verbs_for
 

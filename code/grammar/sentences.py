@@ -14,9 +14,16 @@ from . import verbs
 from .groups import VerbGroup, verb_group
 from .lexicon import LIGHT, NOUNS, RIVER_BANK, nouns_of
 from .nouns import inanimate_pronoun, noun_phrase, place, proper
-from .phrases import NOTHING, Context, English, French, Nominal, Phrase, weave
+from .phrases import NOTHING, Context, Nominal, Phrase, weave
 from .predicates import (
-    EVENTS, PREDICATES, Predicate, Saying, any_transitive, named, object_of, with_object,
+    EVENTS,
+    PREDICATES,
+    Predicate,
+    Saying,
+    any_transitive,
+    named,
+    object_of,
+    with_object,
 )  # fmt: skip
 from .relatives import rich_phrase, subject
 

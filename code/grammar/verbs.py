@@ -37,89 +37,53 @@ class Table(tuple):
 
 
 def _table(text: str, **common) -> Table:
-    """Read lines of "english | french | subjects | objects | english_prep french_prep"."""
+    """Read "english | french | subjects | objects | english_prep french_prep; ..."."""
     verbs = []
-    for line in text.strip().split("\n"):
-        *cells, preps = ([cell.strip() for cell in line.split("|")] + [""] * 3)[:5]
+    for row in text.split(";"):
+        *cells, preps = ([cell.strip() for cell in row.split("|")] + [""] * 3)[:5]
         verbs.append(Verb(*cells, *preps.replace("-", "").split(" "), **common))
     return Table(verbs)
 
 
 TRANSITIVE = _table("""
-eat ate eaten | manger | pa | fg
-drink drank drunk | boire | p | d
-see saw seen | voir | pa | pavhnoc
-find found | trouver | p | octwa
-buy bought | acheter | p | fgdoctweu
-sell sold | vendre | p | fgdoctweu
-wash | laver | p | cwf
-help | aider | p | p
-follow | suivre | pa | pav
-hear heard | entendre | p | pavi
-read read | lire | p | t
-write wrote written | écrire | p | t
-open | ouvrir | p | k
-close | fermer | p | k
-break broke broken | casser | p | b
-wear wore worn | porter | p | c
-carry | porter | p | ou
-lose lost | perdre | p | oct
-clean | nettoyer | p | hwuk
-visit | visiter | p | hl
-meet met | rencontrer | p | p
-forget+ forgot forgotten | oublier | p | ti
-understand understood | comprendre | p | i
-cut+ cut | couper | p | gf
-invite | inviter | p | p
-watch | regarder | pa | pahv
+eat ate eaten | manger | pa | fg; drink drank drunk | boire | p | d;
+see saw seen | voir | pa | pavhnoc; find found | trouver | p | octwa;
+buy bought | acheter | p | fgdoctweu; sell sold | vendre | p | fgdoctweu; wash | laver | p | cwf;
+help | aider | p | p; follow | suivre | pa | pav; hear heard | entendre | p | pavi;
+read read | lire | p | t; write wrote written | écrire | p | t; open | ouvrir | p | k;
+close | fermer | p | k; break broke broken | casser | p | b; wear wore worn | porter | p | c;
+carry | porter | p | ou; lose lost | perdre | p | oct; clean | nettoyer | p | hwuk;
+visit | visiter | p | hl; meet met | rencontrer | p | p;
+forget+ forgot forgotten | oublier | p | ti; understand understood | comprendre | p | i;
+cut+ cut | couper | p | gf; invite | inviter | p | p; watch | regarder | pa | pahv
 """)
 # One language asks for a preposition where the other has none.
 UNEVEN = _table("""
-listen | écouter | p | pi | to -
-wait | attendre | p | pv | for -
-look | chercher | pa | paoct | for -
-look | regarder | p | panht | at -
-answer | répondre | p | pr | - à
-obey | obéir | pa | p | - à
-phone | téléphoner | p | p | - à
+listen | écouter | p | pi | to -; wait | attendre | p | pv | for -;
+look | chercher | pa | paoct | for -; look | regarder | p | panht | at -;
+answer | répondre | p | pr | - à; obey | obéir | pa | p | - à; phone | téléphoner | p | p | - à
 """)
 STATIVE = _table(
     """
-love | aimer | p | pa
-hate | détester | p | pafg
-know knew known | connaître | p | phli
+love | aimer | p | pa; hate | détester | p | pafg; know knew known | connaître | p | phli
 """,
     stative=True,
 )
 GIVING = _table("""
-give gave given | donner | p | foctg
-show showed shown | montrer | p | oct
-send sent | envoyer | p | tc
-sell sold | vendre | p | foctw
-lend lent | prêter | p | octw
+give gave given | donner | p | foctg; show showed shown | montrer | p | oct;
+send sent | envoyer | p | tc; sell sold | vendre | p | foctw; lend lent | prêter | p | octw;
 offer | offrir | p | foct
 """)
 INTRANSITIVE = _table("""
-sleep slept | dormir | pa
-sing sang sung | chanter | p
-dance | danser | p
-work | travailler | p
-run+ ran run | courir | pa
-cry | pleurer | p
-swim+ swam swum | nager | pa
-eat ate eaten | manger | pa
-travel+ | voyager | p
-cook | cuisiner | p
-read read | lire | p
-dream | rêver | p
+sleep slept | dormir | pa; sing sang sung | chanter | p; dance | danser | p;
+work | travailler | p; run+ ran run | courir | pa; cry | pleurer | p;
+swim+ swam swum | nager | pa; eat ate eaten | manger | pa; travel+ | voyager | p;
+cook | cuisiner | p; read read | lire | p; dream | rêver | p
 """)
 MOTION = _table(
     """
-go went gone | aller | pa
-come came come | venir | pa
-leave left | partir | pa
-arrive | arriver | pav
-stay | rester | pa
+go went gone | aller | pa; come came come | venir | pa; leave left | partir | pa;
+arrive | arriver | pav; stay | rester | pa
 """,
     etre=True,
 )
@@ -139,33 +103,24 @@ DOING = Table((*TRANSITIVE, *UNEVEN))
 ACTING = Table((*TRANSITIVE, *INTRANSITIVE))
 MUTUAL = Table((*TRANSITIVE, *STATIVE))
 
-BE = Verb("be was been", "être", "p", stative=True)
-BE_DO = Verb("be was been", "faire", "p", stative=True)  # it is cold: il fait froid
-BE_HAVE = Verb("be was been", "avoir", "p", stative=True)  # to be hungry is avoir faim
-HAVE = Verb("have had", "avoir", "p", "octwau", stative=True)
-WANT = Verb("want", "vouloir", "p", stative=True)
-MUST = Verb("have had", "devoir", "p", stative=True)
-LIKE = Verb("like", "plaire", "p", stative=True)
-MISS = Verb("miss", "manquer", "p", stative=True)
-MISS_TRAIN = Verb("miss", "rater", "p", "v")
-NEED = Verb("need", "avoir", "p", "pfgdoct", stative=True)
-KNOW_FACT = Verb("know knew known", "savoir", "p", stative=True)
-THINK = Verb("think thought", "penser", "p", stative=True)
-BELIEVE = Verb("believe", "croire", "p", stative=True)
-SAY = Verb("say said", "dire", "p")
-INHABIT = Verb("live", "habiter", "p", "hl", stative=True)
-LIVE = Verb("live", "vivre", "p", stative=True)
-PLAY = Verb("play", "jouer", "p")
-QUIT = Verb("leave left", "quitter", "p", "phl")
-FORGET_BEHIND = Verb("leave left", "laisser", "p", "oct")
-DO = Verb("do did done", "faire", "p")
-TALK = Verb("talk", "parler", "p")
-MAKE = Verb("make made", "faire", "p")
-LET = Verb("let+ let", "laisser", "p")
-FORGET = Verb("forget+ forgot forgotten", "oublier", "p")
-TRY = Verb("try", "essayer", "p")
-BEGIN = Verb("begin+ began begun", "commencer", "p")
-REFUSE = Verb("refuse", "refuser", "p")
+# "it is cold" is il fait froid, "to be hungry" avoir faim, "to have to" devoir
+(
+    BE, BE_DO, BE_HAVE, HAVE, WANT, MUST, LIKE, MISS, NEED, KNOW_FACT, THINK, BELIEVE, INHABIT,
+    LIVE
+) = _table("""
+be was been | être | p; be was been | faire | p; be was been | avoir | p;
+have had | avoir | p | octwau; want | vouloir | p; have had | devoir | p; like | plaire | p;
+miss | manquer | p; need | avoir | p | pfgdoct; know knew known | savoir | p;
+think thought | penser | p; believe | croire | p; live | habiter | p | hl; live | vivre | p
+""", stative=True)  # fmt: skip
+(
+    MISS_TRAIN, SAY, PLAY, QUIT, FORGET_BEHIND, TALK, MAKE, LET, FORGET, TRY, BEGIN, REFUSE
+) = _table("""
+miss | rater | p | v; say said | dire | p; play | jouer | p; leave left | quitter | p | phl;
+leave left | laisser | p | oct; talk | parler | p; make made | faire | p;
+let+ let | laisser | p; forget+ forgot forgotten | oublier | p; try | essayer | p;
+begin+ began begun | commencer | p; refuse | refuser | p
+""")  # fmt: skip
 
 
 @cache
