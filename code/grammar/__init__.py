@@ -1,8 +1,8 @@
 """English to French from a grammar of our own, with gold word alignments.
 
 The files, in the order in which they may import: `lexicon`, `verbs`, `phrases`; `nouns`, `groups`,
-`relatives`; `predicates`, `sentences`, `questions`; `corpus`. `make corpus` writes what they derive
-into the package, where `attnbook.data.grammar_corpus` reads it.
+`relatives`; `actions`, `predicates`, `sentences`, `questions`; `corpus`. What they derive is in the
+package, in the file that `make corpus` writes and `attnbook.data.grammar_corpus` reads.
 
 Links come from the derivation: a French token is made with the English tokens that it
 translates. The rule, in the manner of Och and Ney (2003, section 3):

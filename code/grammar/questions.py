@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from . import verbs
+from .actions import object_of, with_object
 from .groups import VerbGroup, verb_group
 from .lexicon import attributes_of, nouns_of
 from .nouns import adjective_tokens, il, noun_phrase, you
 from .phrases import Nominal, Phrase, weave
-from .predicates import PREDICATES, named, object_of, with_object
+from .predicates import PREDICATES, named
 from .relatives import subject
 from .sentences import addressed, chain, predicated
 

@@ -11,20 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from . import verbs
+from .actions import Saying, any_transitive, object_of, with_object
 from .groups import VerbGroup, verb_group
 from .lexicon import LIGHT, NOUNS, RIVER_BANK, nouns_of
 from .nouns import inanimate_pronoun, noun_phrase, place, proper
 from .phrases import NOTHING, Context, Nominal, Phrase, weave
-from .predicates import (
-    EVENTS,
-    PREDICATES,
-    Predicate,
-    Saying,
-    any_transitive,
-    named,
-    object_of,
-    with_object,
-)  # fmt: skip
+from .predicates import EVENTS, PREDICATES, Predicate, named
 from .relatives import rich_phrase, subject
 
 THINGS = "octwuvhlni"  # what "it" may be
