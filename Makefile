@@ -1,6 +1,6 @@
 # `make help` lists the targets. PYTHON=... chooses the interpreter, VENV=... the environment's folder.
 .DEFAULT_GOAL := help
-.PHONY: help install book lab serve slides pdf test notebooks train check release grade gradebook bench lint format clean
+.PHONY: help install book lab serve slides pdf test notebooks corpus train check release grade gradebook bench lint format clean
 
 VENV ?= .venv
 PYTHON ?=
@@ -51,6 +51,9 @@ test: install  ## run every test: package, notebooks (nbval), built site in a br
 
 notebooks: install  ## run the notebooks in place, then check them (NB=book/03_scoring.ipynb)
 	@$(PY) code/tools/notebooks.py $(ARGS) $(NB)
+
+corpus: install  ## write the grammar corpus that the package holds, from code/grammar
+	@PYTHONPATH=code $(PY) -m grammar
 
 train: install  ## run the experiments over many seeds and store tables and weights (EXP=name)
 	@$(ONE_THREAD) $(PY) code/tools/train.py $(ARGS) $(EXP)

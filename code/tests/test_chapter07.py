@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 import attnbook as ab
 from attnbook import metrics
-from attnbook.data import Batch, grammar_corpus
+from attnbook.data import Batch
 from attnbook.transformer import Transformer
 from experiments import reversal, stored, transformer_translation, transformers, translators
 from experiments.famous import BUGS, famous
 from experiments.stored import load_table, load_weights
+from grammar import derivations
 
 NOTEBOOK = Path(__file__).parents[2] / "book" / "07_transformer.ipynb"
 SOURCES = [
@@ -231,7 +232,7 @@ def test_further_sentences_hold_nothing_of_what_is_held_out():
 
 def test_a_held_out_sentence_that_is_drawn_again_is_dropped():
     splits = transformer_translation.load("random").splits
-    drawn = grammar_corpus(seed=1, size=1_200).train[0]
+    drawn = derivations(1, 1_200)[100].pair
     for held_out in ({"test": [drawn]}, {"validation": [drawn]}):
         more = transformer_translation.further(splits._replace(**held_out), 1_200)
         assert drawn.source not in {pair.source for pair in more.train}

@@ -118,7 +118,6 @@ def test_bad_arguments_are_named():
 
 
 def test_the_grammars_tokens_are_written_and_read_back():
-    pytest.importorskip("attnbook.data.grammar")
     from attnbook.data import grammar_corpus
 
     for split in grammar_corpus():

@@ -21,7 +21,7 @@ from experiments.translators import read
 ABOUT = {
     "transformer_translation": {
         "task": "English to French, sentences of the course's grammar corpus",
-        "data": '`attnbook.data.grammar_corpus("random")`, made by the package, seed 0, and '
+        "data": '`attnbook.data.grammar_corpus("random")`, made by `code/grammar`, seed 0, and '
         f"{transformer_translation.FURTHER:,} further sentences of the same grammar, seed 1",
         "licence": "MIT, as the code that makes the data",
         "splits": "{pairs:,} pairs to learn from, 2,000 to choose by, 2,000 to judge on; no source "

@@ -14,11 +14,13 @@ from typing import NamedTuple
 import torch
 from torch import nn
 
-from attnbook.data.grammar.names import PROPER
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # for `grammar`
+
 from attnbook.metrics import bleu, exact_match
 from attnbook.playground import pack, restore, write
 from experiments import stored
 from experiments.translators import Corpus, read
+from grammar import PROPER
 
 FOLDER = Path(__file__).resolve().parents[2] / "book" / "_site" / "playground"
 EXAMPLES = 12

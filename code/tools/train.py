@@ -24,9 +24,12 @@ import sys
 from concurrent.futures import ProcessPoolExecutor
 from itertools import repeat
 from multiprocessing import get_context
+from pathlib import Path
 
 import torch
 from tqdm import tqdm
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # for `grammar`
 
 import experiments
 from experiments.stored import FOLDER, save_weights

@@ -1,15 +1,11 @@
 """Corpora, vocabularies and batches. Knows no model.
 
-A corpus is one function that gives AlignedPair: `grammar_corpus` is made here and always there,
-`fra_eng` and `alibi` are fetched.
+A corpus is one function that gives AlignedPair: `grammar_corpus` is in the package, `fra_eng` and
+`alibi` are fetched.
 """
 
 from __future__ import annotations
 
-import importlib
-
-# The rest is light: what fetches imports its downloader when it must. `fra_eng` and `alibi` are
-# files and functions of one name, so they cannot wait: a file imported later would take the name.
 from .alibi import alibi
 from .batches import Batch, LengthBatches, collate, length_batches
 from .fetch import (
@@ -22,11 +18,10 @@ from .fetch import (
     why_missing,
 )
 from .fra_eng import CLASSIC_FOUR, fra_eng
+from .grammar import grammar_corpus
 from .pairs import AlignedPair, Splits
 from .text import detokenize, tokenize
 from .vocabulary import BOS, EOS, PAD, UNK, Vocabulary
-
-_LAZY = {"grammar_corpus": ".grammar"}
 
 __all__ = [
     "BOS",
@@ -49,15 +44,8 @@ __all__ = [
     "corpus_file",
     "detokenize",
     "fra_eng",
+    "grammar_corpus",
     "length_batches",
     "tokenize",
     "why_missing",
-    *_LAZY,
 ]
-
-
-def __getattr__(name: str):
-    """Import the grammar on first use (PEP 562)."""
-    if name not in _LAZY:
-        raise AttributeError(f"module 'attnbook.data' has no attribute {name!r}")
-    return getattr(importlib.import_module(_LAZY[name], __name__), name)

@@ -8,11 +8,11 @@ import torch
 from torch import nn
 
 from attnbook.data import BOS, EOS, Vocabulary, tokenize
-from attnbook.data.grammar import french_text
 from attnbook.decoding import greedy
 from attnbook.playground import pack, read, write
 from attnbook.transformer import Transformer, stacks
 from attnbook.widgets import bundle
+from grammar import french_text
 
 sys.path.insert(0, str(Path(__file__).parent))
 import browser_harness as harness

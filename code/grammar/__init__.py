@@ -1,9 +1,8 @@
 """English to French from a grammar of our own, with gold word alignments.
 
-The rooms, in the order in which they may import: `tokens`, `conjugation`, `names`, `lexicon`,
-`verbs`; `context`, `groups`, `nouns`, `pronouns`, `places`, `relatives`; `predicates` with
-`actions`, `motions`, `clitics`, `states` and `intentions`; `clauses`, `swaps`, `sentences`,
-`questions`; `corpus` and `reading`.
+The files, in the order in which they may import: `lexicon`, `verbs`, `phrases`; `nouns`, `groups`,
+`relatives`; `actions`, `predicates`, `sentences`, `questions`; `corpus`. What they derive is in the
+package, in the file that `make corpus` writes and `attnbook.data.grammar_corpus` reads.
 
 Links come from the derivation: a French token is made with the English tokens that it
 translates. The rule, in the manner of Och and Ney (2003, section 3):
@@ -25,9 +24,6 @@ translates. The rule, in the manner of Och and Ney (2003, section 3):
 
 from __future__ import annotations
 
-from .corpus import grammar_corpus
-from .reading import describe, french_text
+from .corpus import CLASSES, PROPER, derivations, french_text
 
-CLASSES = ("noun", "verb", "adjective", "adverb")  # content words, which always have a sure link
-
-__all__ = ["CLASSES", "describe", "french_text", "grammar_corpus"]
+__all__ = ["CLASSES", "PROPER", "derivations", "french_text"]
