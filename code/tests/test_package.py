@@ -32,7 +32,6 @@ ROOMS = [
     {"multihead", "positions"},
     {"recurrent", "transformer", "sparse", "selective", "hierarchical", "memory"},
     {"decoding", "objectives", "training", "metrics"},
-    {"sampling"},
     {"data"},
     {"experiments"},  # what longer runs train and store: models on data, no pictures
     {"plots"},
@@ -40,7 +39,7 @@ ROOMS = [
     {"playground"},  # a trained model, packed for the browser
 ]
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
-PICTURES, MODELS = {"data", "plots", "widgets"}, set.union(*ROOMS[5:9], {"experiments"})
+PICTURES, MODELS = {"data", "plots", "widgets"}, set.union(*ROOMS[5:8], {"experiments"})
 CORE = ["masks", "normalize", "scores", "attention"]
 
 

@@ -20,7 +20,7 @@ from ..transformer import LanguageModel
 SEEDS = range(3)
 SOURCES = (
     "experiments/position_lengths.py",
-    "transformer",
+    "transformer.py",
     "multihead.py",
     "positions.py",
     "attention.py",

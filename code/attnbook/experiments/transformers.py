@@ -24,7 +24,7 @@ SOURCES = (  # what the numbers of a Transformer rest on
     "masks.py",
     "multihead.py",
     "positions.py",
-    "transformer",
+    "transformer.py",
 )
 
 
