@@ -18,13 +18,11 @@ from attnbook_testing.transformers import (
 )
 from torch import nn
 
-import attnbook as ab
 from attnbook import transformer
 from attnbook.transformer import (
     Classifier,
     DecoderBlock,
     Encoder,
-    EncoderBlock,
     FeedForward,
     LanguageModel,
     TokenEmbedding,
@@ -73,39 +71,6 @@ def test_a_model_is_its_equations(architecture):
             q, k = weights.shape[1:]
             close(ours[row, layer, :, :q, :k], weights)
             assert not ours[row, layer, :, :q, k:].any()
-
-
-@NORMS
-def test_blocks_equal_torchs(norm):
-    torch.manual_seed(0)
-    x, source, padding = normal(3, 5, 16), normal(3, 6, 16, seed=1), ab.length_mask(LENGTHS, 6)
-    for ours, theirs in (
-        (EncoderBlock, nn.TransformerEncoderLayer),
-        (DecoderBlock, nn.TransformerDecoderLayer),
-    ):
-        block = ours(16, 4, 24, norm=norm).double()
-        peer = theirs(16, 4, 24, 0.0, batch_first=True, norm_first=norm == "pre").double()
-        parts, cross = [block.self_attention], ours is DecoderBlock
-        parts += [block.cross_attention] if cross else []
-        for i, part in enumerate([*parts, block.feed_forward], start=1):
-            nn.init.normal_(part.norm.weight)
-            getattr(peer, f"norm{i}").load_state_dict(part.norm.state_dict())
-        for part, name in zip(parts, ("self_attn", "multihead_attn"), strict=False):
-            attention, other = part.attention, getattr(peer, name)
-            projections = (attention.W_q, attention.W_k, attention.W_v)
-            with torch.no_grad():
-                other.in_proj_weight.copy_(torch.cat([W.weight for W in projections]))
-            other.out_proj.load_state_dict(attention.W_o.state_dict())
-        peer.linear1.load_state_dict(block.feed_forward.layers[0].state_dict())
-        peer.linear2.load_state_dict(block.feed_forward.layers[2].state_dict())
-        if cross:
-            future = ab.causal_mask(5)
-            wanted = peer(x, source, tgt_mask=~future, memory_key_padding_mask=~padding[:, 0])
-            memory = block.cross_attention.attention.project(source)
-            close(block(x, memory, mask=future, memory_mask=padding).x, wanted)
-        else:
-            wanted = peer(source, src_key_padding_mask=~padding[:, 0])
-            close(block(source, mask=padding).x * padding.mT, wanted * padding.mT)
 
 
 # dropout, by what it does
