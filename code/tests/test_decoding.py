@@ -141,6 +141,21 @@ def test_a_wider_beam_finds_what_greedy_misses():
     torch.testing.assert_close(found.log_probs.exp(), torch.full((4,), 0.4).double())
 
 
+@pytest.mark.parametrize(
+    ("going_on", "penalty", "wanted"),
+    [(-0.915, 0.0, [EOS]), (-0.915, 1.0, [3, 3, EOS]), (-0.95, 1.0, [EOS])],
+)
+def test_the_length_penalty_decides(going_on, penalty, wanted):
+    """The end at once has -.7; going on, two sure steps follow: 6/8 of its log-probability."""
+    model = Table(5)
+    model.logits.fill_(-30.0)
+    rest = 1 - math.exp(-0.7) - math.exp(going_on)
+    model.logits[:, BOS, BOS, 2:] = torch.tensor([-0.7, going_on, math.log(rest)])
+    model.logits[:, BOS, 3, 3] = model.logits[:, 3, 3, EOS] = 0.0
+    found = ab.beam(model, SOURCE, LENS, width=3, max_len=4, length_penalty=penalty)
+    assert rows(found) == [wanted] * 4
+
+
 def test_decoding_stops_when_all_have_ended():
     model = Table(4)
     model.logits[..., EOS] = 50.0
