@@ -15,6 +15,7 @@ from attnbook_testing.transformers import (
     Slow,
     normal,
     tokens,
+    weights_of,
 )
 from torch import nn
 
@@ -43,34 +44,23 @@ def close(x, y, atol=1e-5):
 # equal to what is independent of it
 
 
-def weights_by_name(architecture, model, inputs):
-    """Weights (b, l, h, q, k) by what their names in the model begin with and hold."""
-    if architecture.kind == "translator":
-        encoder, decoder, cross = model.weights(*inputs)
-        return {"encoder.": encoder, "cross": cross, "": decoder}
-    return {"": model(*inputs, need_weights=True).weights}
-
-
 @every
 def test_a_model_is_its_equations(architecture):
     """A batch with padding, against each sentence alone: logits, and the weights of every head."""
     model, (source, lengths, *rest) = architecture.build(), architecture.inputs()
-    with torch.no_grad():
-        answers = model(source, lengths, *rest)[0]
-        found = weights_by_name(architecture, model, (source, lengths, *rest))
+    answers, found = model(source, lengths, *rest)[0], weights_of(model, source, lengths, *rest)
     for row in range(len(source)):
         n = source.shape[1] if lengths is None else int(lengths[row])
         slow = Slow(model)
         wanted = slow.answer(model, source[row, :n], *(ids[row] for ids in rest))
         close(answers[row, :n] if architecture.kind == "encoder" else answers[row], wanted)
+        assert slow.weights.keys() == found.keys()
         for name, weights in slow.weights.items():
-            layer = int(name.split("blocks.")[1][0])
-            (ours,) = [w for part, w in found.items() if part and part in name] or [found[""]]
             past = n if architecture.kind == "language" else 0  # the prompt was read before
             weights = weights[:, past:]
             q, k = weights.shape[1:]
-            close(ours[row, layer, :, :q, :k], weights)
-            assert not ours[row, layer, :, :q, k:].any()
+            close(found[name][row, :, :q, :k], weights)
+            assert not found[name][row, :, :q, k:].any()
 
 
 # dropout, by what it does

@@ -15,6 +15,7 @@ from attnbook_testing.transformers import (
     Architecture,
     normal,
     tokens,
+    weights_of,
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -199,21 +200,18 @@ def test_weights_that_are_returned_times_the_values_give_the_context(architectur
 
     with mock.patch.object(MultiHeadAttention, "attend", watched):
         model(*inputs)
-    returned = {"": model(*inputs, need_weights=True).weights}
-    if architecture.kind == "translator":
-        encoder, own, cross = model.weights(*inputs)
-        close(returned[""], cross)
-        returned = {"encoder.": encoder, "cross": cross, "": own}
-    attentions = {m: name for name, m in model.named_modules() if m in seen}
-    wanted = 6 if architecture.kind == "translator" else 2
-    assert len(attentions) == len(seen) == wanted
-    for attention, name in attentions.items():
+    attentions = dict(model.named_modules())
+    returned = weights_of(model, *inputs)
+    assert {attentions[name] for name in returned} == seen.keys()
+    for name, weights in returned.items():
+        attention = attentions[name]
         values, output = seen[attention]
-        layer = int(name.split("blocks.")[1][0])
-        (weights,) = [w for part, w in returned.items() if part and part in name] or [returned[""]]
         values = values.repeat_interleave(4 // architecture.kv, dim=1)  # (b, h, k, d)
-        context = weights[:, layer] @ values  # (b, h, q, d)
+        context = weights @ values  # (b, h, q, d)
         close(attention.W_o(context.transpose(1, 2).flatten(2)), output)
+    if architecture.kind == "translator":
+        cross = model(*inputs, need_weights=True).weights
+        close(model.weights(*inputs).cross, cross)
 
 
 @translators

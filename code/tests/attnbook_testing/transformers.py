@@ -6,6 +6,7 @@ from typing import NamedTuple
 import torch
 from torch import nn
 
+from attnbook.multihead import MultiHeadAttention
 from attnbook.transformer import Classifier, Encoder, LanguageModel, Transformer
 
 SOURCES, TARGETS, CLASSES = 11, 13, 3
@@ -74,6 +75,20 @@ ARCHITECTURES = [
     Architecture("language", "post", "alibi", 1),
     Architecture("language", "pre", "learned", other=(("tie", "none"),)),
 ]
+
+
+def weights_of(model, *inputs):
+    """Weights (b, h, q, k) of a call, by the name of the attention that they are of."""
+    if isinstance(model, Transformer):
+        encoder, own, cross = model.weights(*inputs)
+    else:
+        encoder = own = cross = model(*inputs, need_weights=True).weights
+    found = {}
+    for name, module in model.named_modules():
+        if isinstance(module, MultiHeadAttention):
+            whole = cross if "cross" in name else encoder if name.startswith("encoder") else own
+            found[name] = whole[:, int(name.split("blocks.")[1][0])]
+    return found
 
 
 class Slow:
