@@ -128,19 +128,6 @@ def test_a_narrow_beam_is_the_search_with_lists_and_weights_follow_it(seed, widt
         )
 
 
-def test_a_wider_beam_finds_what_greedy_misses():
-    """A first token of .6 whose followers are even, against one of .4 with a sure follower."""
-    model = Table(5)
-    model.logits.fill_(-30.0)
-    model.logits[:, BOS, BOS, 3], model.logits[:, BOS, BOS, 4] = math.log(0.6), math.log(0.4)
-    model.logits[:, BOS, 3] = 0.0
-    model.logits[:, BOS, 4, EOS] = 0.0
-    assert rows(ab.greedy(model, SOURCE, LENS, max_len=2))[0][0] == 3
-    found = ab.beam(model, SOURCE, LENS, width=2, max_len=2)
-    assert rows(found) == [[4, EOS]] * 4
-    torch.testing.assert_close(found.log_probs.exp(), torch.full((4,), 0.4).double())
-
-
 @pytest.mark.parametrize(
     ("going_on", "penalty", "wanted"),
     [(-0.915, 0.0, [EOS]), (-0.915, 1.0, [3, 3, EOS]), (-0.95, 1.0, [EOS])],

@@ -343,25 +343,14 @@ def test_a_notebook_sees_a_bar_below_the_cell_and_keeps_nothing(monkeypatch, cap
 
     from attnbook import _progress
 
-    seen = []
-
-    class Shell:
-        kernel = object()
-
-    class Shown:
-        def update(self, data, raw):
-            seen.append(data)
-
-    def display(data, raw, display_id):
-        seen.append(data)
-        return Shown()
-
-    monkeypatch.setattr(IPython, "get_ipython", Shell)
-    monkeypatch.setattr(IPython.display, "display", display)
+    shown = mock.Mock()
+    monkeypatch.setattr(IPython, "get_ipython", lambda: mock.Mock(kernel=object()))
+    monkeypatch.setattr(IPython.display, "display", shown)
     monkeypatch.delenv("ATTNBOOK_PROGRESS", raising=False)
     with _progress.progress_bar(3) as bar:
         bar.update(3)
-    assert "0/3" in seen[0]["text/plain"] and seen[-1] == {}
+    assert "0/3" in shown.call_args.args[0]["text/plain"]
+    assert shown.return_value.update.call_args.args == ({},)
     assert _progress.progress_bar(3, progress=False).disable
     monkeypatch.setenv("ATTNBOOK_PROGRESS", "0")  # a notebook that is run to be saved or tested
     assert _progress.progress_bar(3).disable

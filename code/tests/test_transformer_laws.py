@@ -101,13 +101,6 @@ def test_states_can_be_branched(architecture, grad):
         assert all(map(torch.equal, leaves, before))
 
 
-def test_a_prompt_is_the_beginning_of_what_follows():
-    model = Architecture("language").build()
-    whole = model(None, None, INPUTS).logits
-    for k in range(Q):
-        close(model(INPUTS[:, :k], torch.full((3,), k), INPUTS[:, k:]).logits, whole[:, k:])
-
-
 # what reaches what
 
 
@@ -159,20 +152,6 @@ def test_padding_never_reaches_an_output_and_the_token_before_it_does(architectu
 def test_any_amount_of_any_padding(amount, junk):
     architecture = Architecture("translator")
     padding_never_reaches_an_output(architecture, architecture.build(), amount, junk)
-
-
-@of("encoder", "classifier")
-def test_an_order_is_told_by_positions_alone(architecture):
-    order = torch.tensor([3, 0, 5, 1, 4, 2])
-    for positions in (architecture.positions, None):
-        changed = architecture._replace(positions=positions)
-        model = changed.build()
-        one, two = (answer(changed, model, ids) for ids in (SOURCE, SOURCE[:, order]))
-        if architecture.kind == "encoder":
-            one = one[:, order]
-        elif model.pool == "first":
-            continue  # another token is the first
-        assert (differ(one, two) < 1e-6) == (positions is None)
 
 
 def test_an_empty_source_is_no_nan():
