@@ -100,8 +100,7 @@ def truncate(
     ordered, ids = (log_probs / temperature).sort(dim=-1, descending=True, stable=True)
     ordered, ids = ordered[..., :k], ids[..., :k]
     shares = ordered.softmax(dim=-1)
-    cut = shares.cumsum(dim=-1) - shares >= top_p  # those likelier are enough, (..., k)
-    cut[..., 0] = False
+    cut = shares.cumsum(dim=-1) - shares >= top_p  # never the first: 0
     ordered = ordered.masked_fill(cut, -torch.inf).log_softmax(dim=-1)
     return torch.full_like(log_probs, -torch.inf).scatter(-1, ids, ordered)
 
