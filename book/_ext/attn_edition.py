@@ -58,7 +58,7 @@ FIRST_CELL_UNNAMED = """\
 import importlib.util
 
 if not all(map(importlib.util.find_spec, ["attnbook", "experiments"])):
-    print("attnbook is missing here: %pip install the folders code and code/experiments")"""
+    print("attnbook is missing here: run %pip install on code/ and code/experiments/")"""
 # Each with the folder that it is installed from: what chapters use, and what longer runs stored.
 DISTRIBUTIONS = {"attnbook": "code", "attnbook-experiments": "code/experiments"}
 

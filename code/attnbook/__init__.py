@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib
 
 from .attention import attention
-from .decoding import Decoded, beam, branch, greedy
+from .decoding import Decoded, beam, branch, greedy, sample
 from .masks import (
     block_mask,
     causal_mask,
@@ -38,7 +38,6 @@ from .recurrent import (
     RecurrentTranslator,
     recurrent_translator,
 )
-from .sampling import sample
 from .scores import (
     AdditiveScore,
     ConcatScore,

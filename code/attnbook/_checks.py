@@ -74,8 +74,8 @@ def check_probability(name: str, value: float) -> float:
     return value
 
 
-def check_ids(name: str, ids: Tensor, size: int | None = None) -> None:
-    """Raise unless `ids` are token ids (b, n), n at least 1, from 0 to `size` - 1.
+def check_ids(name: str, ids: Tensor, size: int | None = None, *, empty: bool = False) -> None:
+    """Raise unless `ids` are token ids (b, n), n at least 1 or `empty`, from 0 to `size` - 1.
 
     The range is looked at on the CPU only: elsewhere that would wait for the device.
     """
@@ -83,10 +83,9 @@ def check_ids(name: str, ids: Tensor, size: int | None = None) -> None:
         raise TypeError(f"{name} must be a torch.Tensor, got {type(ids).__name__}")
     if ids.dtype not in (torch.int64, torch.int32):
         raise TypeError(f"{name} must be token ids, int64 or int32, got {ids.dtype}")
-    if ids.dim() != 2 or 0 in ids.shape:
-        raise ValueError(
-            f"{name} must be (b, n) with at least one row and one column, got shape {shape(ids)}"
-        )
+    if ids.dim() != 2 or (not empty and 0 in ids.shape):
+        least = "" if empty else " with at least one row and one column"
+        raise ValueError(f"{name} must be (b, n){least}, got shape {shape(ids)}")
     if size is not None and ids.device.type == "cpu":
         low, high = (x.item() for x in ids.aminmax())
         if low < 0 or high >= size:

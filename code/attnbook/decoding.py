@@ -1,6 +1,6 @@
-"""Room 7, decoding: a model's own translation, greedy or by beam search.
+"""Room 7, decoding: a model's own translation, greedy, sampled or by beam search.
 
-Both ask any model that keeps the protocol of two moves:
+All three ask any model that keeps the protocol of two moves:
 
     state = model.start(source, source_lens)
     output = model.step(inputs, state, need_weights=...)  # inputs (b, 1)
@@ -21,7 +21,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ._checks import check_count
+from ._checks import check_count, check_positive
 from ._tree import map_tensors
 
 
@@ -74,6 +74,71 @@ def greedy(
 
     options = {"max_len": max_len, "bos": bos, "eos": eos, "pad": pad}
     return walk(model, source, source_lens, likeliest, need_weights=need_weights, **options)
+
+
+def truncate(
+    log_probs: Tensor, *, temperature: float = 1.0, top_k: int | None = None, top_p: float = 1.0
+) -> Tensor:
+    """Sharpen a distribution and cut its tail off: log-probabilities (..., v) to the same shape.
+
+    Args:
+        log_probs: normalised or not, in nats.
+        temperature: divides them, above 0; below 1 the likely tokens gain.
+        top_k: keep so many of the likeliest tokens, None keeps all.
+        top_p: then keep the fewest of the likeliest that have this share together, in (0, 1].
+
+    A token that is cut off has minus infinity; the likeliest always stays, and of equals at the
+    edge the one with the smaller id.
+
+    Source: top-k, Fan et al. 2018, section 5; top-p (nucleus), Holtzman et al. 2020, section 3.1.
+    """
+    check_positive("temperature", temperature)
+    if not 0 < top_p <= 1:
+        raise ValueError(f"top_p must be above 0 and at most 1, got {top_p}")
+    v = log_probs.shape[-1]
+    k = v if top_k is None else min(check_count("top_k", top_k, least=1), v)
+    ordered, ids = (log_probs / temperature).sort(dim=-1, descending=True, stable=True)
+    ordered, ids = ordered[..., :k], ids[..., :k]
+    shares = ordered.softmax(dim=-1)
+    cut = shares.cumsum(dim=-1) - shares >= top_p  # never the first: 0
+    ordered = ordered.masked_fill(cut, -torch.inf).log_softmax(dim=-1)
+    return torch.full_like(log_probs, -torch.inf).scatter(-1, ids, ordered)
+
+
+@torch.no_grad()
+def sample(
+    model,
+    source: Tensor,
+    source_lens: Tensor,
+    *,
+    max_len: int,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float = 1.0,
+    generator: torch.Generator | None = None,
+    bos: int = 1,
+    eos: int = 2,
+    pad: int = 0,
+    need_weights: bool = False,
+) -> Decoded:
+    """Draw every token from the model's distribution, sharpened and cut as in `truncate`.
+
+    `log_probs` of the result are the model's own, whatever was cut. The same generator state
+    draws the same tokens.
+
+    Args:
+        generator: where the chance comes from, on the device of `source`; None: torch's own.
+        others: as in `greedy` and in `truncate`.
+    """
+
+    def draw(logits: Tensor) -> tuple[Tensor, Tensor]:
+        expected = logits.log_softmax(dim=-1)  # (b, v)
+        cut = truncate(expected, temperature=temperature, top_k=top_k, top_p=top_p)
+        token = cut.exp().multinomial(1, generator=generator)  # (b, 1)
+        return expected.gather(1, token).squeeze(1), token.squeeze(1)
+
+    options = {"max_len": max_len, "bos": bos, "eos": eos, "pad": pad}
+    return walk(model, source, source_lens, draw, need_weights=need_weights, **options)
 
 
 def walk(

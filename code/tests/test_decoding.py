@@ -1,4 +1,4 @@
-"""Greedy and beam against brute force, against teacher forcing, and over any state."""
+"""Decoding against brute force, against teacher forcing, over any state; and what is drawn."""
 
 import itertools
 import math
@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import attnbook as ab
+from attnbook.decoding import truncate
 
 BOS, EOS = 1, 2
 
@@ -31,15 +32,17 @@ class TableOutput(NamedTuple):
 class Table:
     """A model whose next token depends on the two before and on the source's first id."""
 
-    def __init__(self, vocab, seed, sharp=2.0):
+    def __init__(self, vocab, seed=0, sharp=2.0):
         random = torch.Generator().manual_seed(seed)
         self.logits = sharp * torch.randn(4, vocab, vocab, vocab, generator=random).double()
+        self.steps = 0
 
     def start(self, source, source_lens):
         begin = torch.full((len(source),), BOS)
         return TableState(source[:, 0] % 4, (begin, begin))
 
     def step(self, inputs, state, need_weights=False):
+        self.steps += 1
         token = inputs[:, 0]
         logits = self.logits[state.source, state.last[1], token].unsqueeze(1)
         # "weights" tell which token was asked, two steps back too, to see them follow their beam
@@ -55,17 +58,7 @@ class Table:
         return total
 
 
-def every_translation(vocab, longest):
-    """All token sequences that end with EOS, or are cut at `longest`."""
-    others = [t for t in range(vocab) if t != EOS]
-    for n in range(longest):
-        for body in itertools.product(others, repeat=n):
-            yield (*body, EOS)
-    yield from itertools.product(others, repeat=longest)
-
-
-def lp(length, penalty):
-    return ((5 + length) / 6) ** penalty
+SOURCE, LENS = torch.arange(4).unsqueeze(1), torch.ones(4, dtype=torch.int64)
 
 
 def rows(decoded):
@@ -73,7 +66,11 @@ def rows(decoded):
     return [t[:n] for t, n in zip(decoded.tokens.tolist(), decoded.lengths.tolist(), strict=True)]
 
 
-SOURCE, LENS = torch.arange(4).unsqueeze(1), torch.ones(4, dtype=torch.int64)
+def lp(length, penalty):
+    return ((5 + length) / 6) ** penalty
+
+
+# beam search
 
 
 @settings(max_examples=15)
@@ -84,16 +81,17 @@ SOURCE, LENS = torch.arange(4).unsqueeze(1), torch.ones(4, dtype=torch.int64)
     penalty=st.sampled_from([0.0, 0.6, 1.0, 3.0]),
 )
 def test_a_beam_as_wide_as_the_tree_finds_the_best_of_all(seed, vocab, longest, penalty):
-    model = Table(vocab, seed)
-    decoded = ab.beam(
-        model, SOURCE, LENS, width=vocab**longest, max_len=longest, length_penalty=penalty
-    )
+    model, width = Table(vocab, seed), vocab**longest
+    decoded = ab.beam(model, SOURCE, LENS, width=width, max_len=longest, length_penalty=penalty)
+    others = [t for t in range(vocab) if t != EOS]
+    every = [(*s, EOS) for n in range(longest) for s in itertools.product(others, repeat=n)]
+    every += itertools.product(others, repeat=longest)  # those that are cut
     for row, tokens in enumerate(rows(decoded)):
-        everything = {s: model.log_prob(row, s) for s in every_translation(vocab, longest)}
-        assert math.fsum(map(math.exp, everything.values())) == pytest.approx(1)
-        best = max(everything, key=lambda s: everything[s] / lp(len(s), penalty))
+        scores = {s: model.log_prob(row, s) for s in every}
+        assert math.fsum(map(math.exp, scores.values())) == pytest.approx(1)
+        best = max(scores, key=lambda s: scores[s] / lp(len(s), penalty))
         assert tuple(tokens) == best
-        assert decoded.log_probs[row].item() == pytest.approx(everything[best], rel=1e-5)
+        assert decoded.log_probs[row].item() == pytest.approx(scores[best], rel=1e-5)
 
 
 def slow_beam(model, row, vocab, width, longest, penalty):
@@ -112,83 +110,73 @@ def slow_beam(model, row, vocab, width, longest, penalty):
 @given(
     seed=st.integers(0, 10**6), width=st.integers(1, 5), penalty=st.sampled_from([0.0, 0.6, 2.0])
 )
-def test_a_narrow_beam_is_the_search_with_lists(seed, width, penalty):
-    model = Table(5, seed)
-    decoded = ab.beam(model, SOURCE, LENS, width=width, max_len=5, length_penalty=penalty)
+def test_a_narrow_beam_is_the_search_with_lists_and_weights_follow_it(seed, width, penalty):
+    model, options = Table(5, seed), {"max_len": 5, "need_weights": True}
+    decoded = ab.beam(model, SOURCE, LENS, width=width, length_penalty=penalty, **options)
     for row, tokens in enumerate(rows(decoded)):
         wanted, score = slow_beam(model, row, 5, width, 5, penalty)
         assert tuple(tokens) == wanted
         assert decoded.log_probs[row].item() == pytest.approx(score, rel=1e-5)
+        n, asked = len(tokens), [BOS, BOS, *tokens]
+        wanted = [[asked[t + 1], asked[t]] for t in range(n)]
+        assert decoded.weights[row, :n].tolist() == wanted
+        assert not decoded.weights[row, n:].any() and not decoded.tokens[row, n:].any()
+    if width == 1:
+        assert all(
+            torch.allclose(x.double(), y.double())
+            for x, y in zip(decoded, ab.greedy(model, SOURCE, LENS, **options), strict=True)
+        )
 
 
-def test_a_wider_beam_finds_what_greedy_misses():
-    """A first token of .6 whose followers are even, against one of .4 with a sure follower."""
-    model = Table(5, 0)
+@pytest.mark.parametrize(
+    ("going_on", "penalty", "wanted"),
+    [(-0.915, 0.0, [EOS]), (-0.915, 1.0, [3, 3, EOS]), (-0.95, 1.0, [EOS])],
+)
+def test_the_length_penalty_decides(going_on, penalty, wanted):
+    """The end at once has -.7; going on, two sure steps follow: 6/8 of its log-probability."""
+    model = Table(5)
     model.logits.fill_(-30.0)
-    model.logits[:, BOS, BOS, 3], model.logits[:, BOS, BOS, 4] = math.log(0.6), math.log(0.4)
-    model.logits[:, BOS, 3] = 0.0
-    model.logits[:, BOS, 4, EOS] = 0.0
-    assert rows(ab.greedy(model, SOURCE, LENS, max_len=2))[0][0] == 3
-    found = ab.beam(model, SOURCE, LENS, width=2, max_len=2)
-    assert rows(found) == [[4, EOS]] * 4
-    torch.testing.assert_close(found.log_probs.exp(), torch.full((4,), 0.4).double())
-
-
-@given(seed=st.integers(0, 10**6), penalty=st.sampled_from([0.0, 0.6, 5.0]))
-def test_width_one_is_greedy(seed, penalty):
-    model = Table(5, seed)
-    one = ab.greedy(model, SOURCE, LENS, max_len=6, need_weights=True)
-    two = ab.beam(
-        model, SOURCE, LENS, width=1, max_len=6, length_penalty=penalty, need_weights=True
-    )
-    assert torch.equal(one.tokens, two.tokens) and torch.equal(one.lengths, two.lengths)
-    assert torch.equal(one.weights, two.weights)
-    torch.testing.assert_close(one.log_probs, two.log_probs)
-
-
-@given(seed=st.integers(0, 10**6), width=st.integers(1, 4))
-def test_weights_follow_their_translation(seed, width):
-    decoded = ab.beam(Table(5, seed), SOURCE, LENS, width=width, max_len=6, need_weights=True)
-    for row, tokens in enumerate(rows(decoded)):
-        asked = [BOS, BOS, *tokens]
-        for t in range(len(tokens)):
-            assert decoded.weights[row, t].tolist() == [asked[t + 1], asked[t]]
-        assert not decoded.weights[row, len(tokens) :].any()
-        assert not decoded.tokens[row, len(tokens) :].any()
-
-
-def test_a_larger_penalty_prefers_longer_translations():
-    """EOS at once has .5; going on, .5 too, then two sure steps: lp decides."""
-    model = Table(4, 0)
-    model.logits.fill_(-30.0)
-    model.logits[:, BOS, BOS, EOS] = math.log(0.52)
-    model.logits[:, BOS, BOS, 3] = math.log(0.48)
+    rest = 1 - math.exp(-0.7) - math.exp(going_on)
+    model.logits[:, BOS, BOS, 2:] = torch.tensor([-0.7, going_on, math.log(rest)])
     model.logits[:, BOS, 3, 3] = model.logits[:, 3, 3, EOS] = 0.0
-    short = ab.beam(model, SOURCE, LENS, width=3, max_len=4, length_penalty=0.0)
-    long = ab.beam(model, SOURCE, LENS, width=3, max_len=4, length_penalty=1.0)
-    assert rows(short)[0] == [EOS] and rows(long)[0] == [3, 3, EOS]
+    found = ab.beam(model, SOURCE, LENS, width=3, max_len=4, length_penalty=penalty)
+    assert rows(found) == [wanted] * 4
+
+
+def test_decoding_stops_when_all_have_ended():
+    model = Table(4)
+    model.logits[..., EOS] = 50.0
+    assert rows(ab.greedy(model, SOURCE, LENS, max_len=50)) == [[EOS]] * 4
+    assert model.steps == 1
+    assert rows(ab.beam(model, SOURCE, LENS, width=2, max_len=50)) == [[EOS]] * 4
+    assert model.steps < 7
 
 
 # with the models
 
 
-@settings(max_examples=20)
-@given(model=translators(), source=sources(), width=st.sampled_from([None, 1, 3]))
-def test_run_freely_equals_forced_on_its_own_output(model, source, width):
-    options = {"max_len": 6, "need_weights": True}
-    if width is None:
-        decoded = ab.greedy(model, *source, **options)
-    else:
-        decoded = ab.beam(model, *source, width=width, **options)
-    begin = torch.full((len(source[0]), 1), BOS)
-    inputs = torch.cat((begin, decoded.tokens[:, :-1]), dim=1)
+def decode(model, source, lens, how, **options):
+    options = {"max_len": 6, **options}
+    if how == "sample":
+        return ab.sample(model, source, lens, generator=torch.Generator().manual_seed(1), **options)
+    if how == "greedy":
+        return ab.greedy(model, source, lens, **options)
+    return ab.beam(model, source, lens, width=3, **options)
+
+
+@settings(max_examples=25)
+@given(translators(), sources(), st.sampled_from(["greedy", "beam", "sample"]))
+def test_run_freely_equals_forced_on_its_own_output(model, source, how):
+    decoded = decode(model, *source, how, need_weights=True)
+    inputs = torch.nn.functional.pad(decoded.tokens[:, :-1], (1, 0), value=BOS)
     forced = model(*source, inputs, need_weights=True)
     log_probs = forced.logits.log_softmax(-1)
     valid = ab.length_mask(decoded.lengths, inputs.shape[1]).squeeze(1)
     chosen = log_probs.gather(-1, decoded.tokens.unsqueeze(-1)).squeeze(-1)
     total = (chosen * valid).sum(1)
     torch.testing.assert_close(decoded.log_probs, total, atol=1e-10, rtol=1e-8)
-    if width != 3:
+    assert not decoded.log_probs.requires_grad and not decoded.tokens[~valid].any()
+    if how == "greedy":
         assert torch.equal(forced.logits.argmax(-1)[valid], decoded.tokens[valid])
     if forced.weights is None:
         assert decoded.weights is None
@@ -198,56 +186,30 @@ def test_run_freely_equals_forced_on_its_own_output(model, source, width):
 
 
 @settings(max_examples=10)
-@given(model=translators(), source=sources(), width=st.sampled_from([None, 3]))
-def test_a_sentence_is_decoded_alike_alone_and_in_company(model, source, width):
-    def decode(ids, lens):
-        if width is None:
-            return ab.greedy(model, ids, lens, max_len=5)
-        return ab.beam(model, ids, lens, width=width, max_len=5)
-
-    whole = decode(*source)
+@given(translators(), sources(), st.sampled_from(["greedy", "beam"]))
+def test_a_sentence_is_decoded_alike_alone_and_in_company(model, source, how):
+    whole = decode(model, *source, how)
     for i, tokens in enumerate(rows(whole)):
-        alone = decode(source[0][i : i + 1], source[1][i : i + 1])
+        alone = decode(model, *(x[i : i + 1] for x in source), how)
         assert rows(alone) == [tokens]
         torch.testing.assert_close(alone.log_probs[0], whole.log_probs[i])
 
 
-def test_decoding_takes_no_gradient_and_leaves_the_mode():
-    model = ab.recurrent_translator(VOCAB, VOCAB, attention="after", hidden_size=4)
-    for training in (True, False):
-        model.train(training)
-        decoded = ab.greedy(model, torch.tensor([[5, 6]]), torch.tensor([2]), max_len=3)
-        assert not decoded.log_probs.requires_grad and model.training is training
-
-
-def test_decoding_stops_when_all_have_ended():
-    model = Table(4, 0)
-    model.logits[..., EOS] = 50.0
-    calls = []
-    step = model.step
-    model.step = lambda *args, **kw: calls.append(1) or step(*args, **kw)
-    assert rows(ab.greedy(model, SOURCE, LENS, max_len=50)) == [[EOS]] * 4
-    assert len(calls) == 1
-    assert rows(ab.beam(model, SOURCE, LENS, width=2, max_len=50)) == [[EOS]] * 4
-    assert len(calls) < 6
-
-
-def test_what_depends_on_the_source_alone_is_not_copied_between_steps():
-    model = ab.recurrent_translator(VOCAB, VOCAB, attention="before", hidden_size=4).eval()
-    seen = set()
-    step = model.step
+def test_decoding_leaves_the_mode_and_copies_no_memory_between_steps():
+    model = ab.recurrent_translator(VOCAB, VOCAB, attention="before", hidden_size=4)
+    seen, step = set(), model.step
 
     def watched(inputs, state, need_weights=False):
         seen.add(state.memory.keys.data_ptr())
         return step(inputs, state, need_weights)
 
     model.step = watched
-    ids = torch.tensor([[5, 6], [7, 8]])
-    ab.beam(model, ids, torch.tensor([2, 2]), width=3, max_len=5, eos=-1)
-    assert len(seen) == 1
-
-
-# branch
+    for training in (True, False):
+        seen.clear()
+        model.train(training)
+        ids = torch.tensor([[5, 6], [7, 8]])
+        ab.beam(model, ids, torch.tensor([2, 2]), width=3, max_len=5, eos=-1)
+        assert len(seen) == 1 and model.training is training
 
 
 def test_branch_goes_through_nested_tuples_and_leaves_the_rest():
@@ -260,9 +222,110 @@ def test_branch_goes_through_nested_tuples_and_leaves_the_rest():
     assert torch.equal(state.source, torch.arange(6.0).view(3, 2))
 
 
-@pytest.mark.parametrize("decode", [ab.greedy, lambda *a, **k: ab.beam(*a, width=2, **k)])
-def test_bad_limits_are_named(decode):
-    with pytest.raises(ValueError, match="max_len must be at least 1, got 0"):
-        decode(Table(4, 0), SOURCE, LENS, max_len=0)
-    with pytest.raises(ValueError, match="width must be at least 1, got 0"):
-        ab.beam(Table(4, 0), SOURCE, LENS, width=0, max_len=3)
+# sampling
+
+
+@st.composite
+def distributions(draw):
+    v = draw(st.integers(1, 12))
+    random = torch.Generator().manual_seed(draw(st.integers(0, 2**16)))
+    logits = 3 * torch.randn(draw(st.integers(1, 3)), v, generator=random, dtype=torch.float64)
+    return logits.log_softmax(dim=-1)
+
+
+def slowly_truncated(row, temperature, top_k, top_p):
+    """The same for one row, token by token, in plain Python."""
+    shares = [math.exp(x / temperature) for x in row.tolist()]
+    order = sorted(range(len(shares)), key=lambda i: -shares[i])[:top_k]
+    total, so_far, kept = sum(shares[i] for i in order), 0.0, []
+    for i in order:
+        if kept and so_far >= top_p:
+            break
+        kept.append(i)
+        so_far += shares[i] / total
+    total = sum(shares[i] for i in kept)
+    return [shares[i] / total if i in kept else 0.0 for i in range(len(shares))]
+
+
+@given(
+    distributions(),
+    st.floats(0.2, 3),
+    st.one_of(st.none(), st.integers(1, 14)),
+    st.floats(0.05, 0.999),
+)
+def test_truncate_equals_the_slow_one(log_probs, temperature, top_k, top_p):
+    got = truncate(log_probs, temperature=temperature, top_k=top_k, top_p=top_p).exp()
+    for row, found in zip(log_probs, got, strict=True):
+        wanted = slowly_truncated(row, temperature, top_k, top_p)
+        assert found.tolist() == pytest.approx(wanted, abs=1e-9)
+    torch.testing.assert_close(truncate(log_probs), log_probs, atol=1e-12, rtol=0)
+
+
+@pytest.mark.parametrize(
+    ("shares", "options", "wanted"),
+    [
+        ([1 / 4, 1 / 2, 1 / 8, 1 / 8], {"top_p": 1 / 2}, [0, 1, 0, 0]),  # a share that is enough
+        ([1 / 4, 1 / 2, 1 / 8, 1 / 8], {"top_p": 3 / 4}, [1 / 3, 2 / 3, 0, 0]),
+        ([1 / 4, 1 / 2, 1 / 8, 1 / 8], {"top_p": 0.76}, [2 / 7, 4 / 7, 1 / 7, 0]),
+        ([1 / 4] * 4, {"top_p": 1 / 2}, [1 / 2, 1 / 2, 0, 0]),  # of equals the smaller ids
+        ([1 / 4] * 4, {"top_k": 3}, [1 / 3, 1 / 3, 1 / 3, 0]),
+        ([1 / 2, 1 / 4, 1 / 4], {"top_k": 2, "top_p": 0.6}, [1, 0, 0]),  # of what top_k left
+        ([1 / 2, 1 / 2, 0], {"top_p": 1.0}, [1 / 2, 1 / 2, 0]),  # nothing of no share
+        ([1 / 2, 1 / 4, 1 / 4], {"top_p": 1e-9}, [1, 0, 0]),  # the likeliest always
+    ],
+)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+def test_what_is_kept_at_the_edge(shares, options, wanted, dtype):
+    found = truncate(torch.tensor(shares, dtype=dtype).log(), **options).exp()
+    assert found.tolist() == pytest.approx(wanted, abs=1e-6)
+
+
+def drawn(seed=0, b=4000, **options):
+    """Translations of one token, each from the shares .1, .2, .3, .4."""
+    model = Table(4)
+    model.logits[:] = torch.tensor([0.1, 0.2, 0.3, 0.4]).log()
+    options = {"max_len": 1, "generator": torch.Generator().manual_seed(seed)} | options
+    return ab.sample(model, torch.zeros(b, 1, dtype=torch.int64), torch.ones(b), **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        ({}, [0.1, 0.2, 0.3, 0.4]),
+        ({"temperature": 0.5}, [1 / 30, 4 / 30, 9 / 30, 16 / 30]),
+        ({"top_k": 2}, [0, 0, 3 / 7, 4 / 7]),
+        ({"top_p": 0.75}, [0, 2 / 9, 3 / 9, 4 / 9]),
+    ],
+)
+def test_frequencies_are_the_shares_and_log_probs_the_models_own(options, wanted):
+    found = drawn(**options)
+    frequencies = found.tokens.flatten().bincount(minlength=4) / 4000
+    assert frequencies.tolist() == pytest.approx(wanted, abs=0.03)
+    shares = (found.tokens[:, 0] + 1) / 10
+    torch.testing.assert_close(found.log_probs.exp().float(), shares)
+
+
+def test_a_seed_repeats_its_tokens_and_the_least_chance_is_greedy():
+    one, two, other = drawn(3), drawn(3), drawn(4)
+    assert torch.equal(one.tokens, two.tokens) and not torch.equal(one.tokens, other.tokens)
+    model, options = Table(5), {"max_len": 6, "need_weights": True}
+    sure, greedy = (f(model, SOURCE, LENS, **options, **o) for f, o in
+                    ((ab.sample, {"top_k": 1}), (ab.greedy, {})))  # fmt: skip
+    assert all(map(torch.equal, sure, greedy))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"temperature": 0}, {"top_k": 0}, {"top_p": 0.0}, {"top_p": 1.5}, {"max_len": 0}],
+    ids=str,
+)
+def test_a_bad_argument_is_named(options):
+    (name,) = options
+    with pytest.raises(ValueError, match=name):
+        drawn(b=2, **options)
+    if name == "max_len":
+        for decoder, width in ((ab.greedy, {}), (ab.beam, {"width": 2})):
+            with pytest.raises(ValueError, match="max_len must be at least 1, got 0"):
+                decoder(Table(4), SOURCE, LENS, max_len=0, **width)
+        with pytest.raises(ValueError, match="width must be at least 1, got 0"):
+            ab.beam(Table(4), SOURCE, LENS, width=0, max_len=3)

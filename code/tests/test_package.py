@@ -31,14 +31,13 @@ ROOMS = [
     {"multihead", "positions"},
     {"recurrent", "transformer", "sparse", "selective", "hierarchical", "memory"},
     {"decoding", "objectives", "training", "metrics"},
-    {"sampling"},
     {"data"},
     {"plots"},
     {"widgets"},  # a widget may draw its static picture with plots
     {"playground"},  # a trained model, packed for the browser
 ]
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
-PICTURES, MODELS = {"data", "plots", "widgets"}, set.union(*ROOMS[5:9])
+PICTURES, MODELS = {"data", "plots", "widgets"}, set.union(*ROOMS[5:8])
 CORE = ["masks", "normalize", "scores", "attention"]
 
 

@@ -7,10 +7,11 @@ import pytest
 import torch
 from torch import nn
 
+from attnbook import transformer
 from attnbook.data import BOS, EOS, Vocabulary, tokenize
 from attnbook.decoding import greedy
 from attnbook.playground import pack, read, write
-from attnbook.transformer import Transformer, stacks
+from attnbook.transformer import Transformer
 from attnbook.widgets import bundle
 from grammar import french_text
 
@@ -170,7 +171,7 @@ def test_without_the_causal_mask_each_step_reads_all_anew(translated, packed, mo
     translated.page.get_by_label("Causal mask").uncheck()
     got = answered(translated.page)
     _, model, (source_vocab, target_vocab) = packed
-    monkeypatch.setattr(stacks, "future_mask", lambda x, past: None)
+    monkeypatch.setattr(transformer, "causal_mask", lambda *sizes, **place: None)
     source, tokens = torch.tensor([source_vocab.encode(SENTENCE.split())]), [BOS]
     while len(tokens) <= 60 and tokens[-1] != EOS:
         logits = model(source, None, torch.tensor([tokens])).logits
