@@ -10,7 +10,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-import torch
 from torch import Tensor, nn
 
 from ._cache import KeyValues
@@ -69,6 +68,8 @@ class MultiHeadAttention(nn.Module):
         num_kv_heads = num_heads if num_kv_heads is None else num_kv_heads
         self.num_kv_heads = _divisor("num_kv_heads", num_kv_heads, "num_heads", num_heads)
         self.dropout = check_probability("dropout", dropout)
+        if not callable(normalize):
+            raise TypeError(f"normalize must be callable, got {type(normalize).__name__}")
         self.normalize = normalize
         d = d_model // num_heads
         self.positions = _check_positions(positions, num_heads, d)
@@ -168,7 +169,7 @@ def grouped_attention(
         queries: (b, h, q, d).
         keys, values: (b, h_kv, k, d), h_kv a divisor of h.
         bias: (h, q, k), added to the scores, or None.
-        mask, normalize, dropout, need_weights: as in `attention`, the mask against scores (b, h, q, k).
+        mask, normalize, dropout, need_weights: as in `attention`, the mask against (b, h, q, k).
 
     Returns:
         Output (b, h, q, d), and weights (b, h, q, k) or None.

@@ -37,7 +37,9 @@ PATHS = {  # score, mask, normalise, pool; the scores written over; torch's kern
     "kept": {},
     "fused": {"need_weights": False},
 }
-every_path = pytest.mark.parametrize("path", [pytest.param(p, id=name) for name, p in PATHS.items()])
+every_path = pytest.mark.parametrize(
+    "path", [pytest.param(p, id=name) for name, p in PATHS.items()]
+)
 
 
 def inputs(*batch, q=3, k=5, d=D, d_v=3, dtype=torch.float64, seed=0):
@@ -234,7 +236,9 @@ def test_no_argument_is_changed(path):
     tensors, mask = inputs(2), padded_mask(2, 3, 5)
     tensors[1][:, 3:] = float("nan")
     leaves = [leaf.requires_grad_() for leaf in tensors]
-    before, versions = zip(*((t.detach().clone(), t._version) for t in (*leaves, mask)), strict=True)
+    before, versions = zip(
+        *((t.detach().clone(), t._version) for t in (*leaves, mask)), strict=True
+    )
     output, _ = ab.attention(*leaves, mask=mask, **path)
     output.sum().backward()
     output.detach().fill_(7.0)
