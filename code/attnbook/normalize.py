@@ -35,7 +35,7 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
     Source: Vaswani et al. 2017, section 3.2.3 (masking with minus infinity); the empty row is ours.
     """
     filled, empty = _fill(scores, mask)
-    return filled.softmax(dim=-1).masked_fill(empty, 0.0)
+    return torch.where(empty, 0.0, filled.softmax(dim=-1))
 
 
 def sparsemax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -148,9 +148,11 @@ def _fill(scores: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
     if scores.dim() < 2:
         raise ValueError(f"scores must be (..., q, k), got shape {shape(scores)}")
     if mask is not None:
-        scores = scores.masked_fill(~align_mask(mask, scores.shape), -torch.inf)
-    empty = (scores == -torch.inf).all(dim=-1, keepdim=True)
-    return scores.masked_fill(empty, 0.0), empty
+        scores = torch.where(align_mask(mask, scores.shape), scores, -torch.inf)
+    if scores.shape[-1] == 0:
+        return scores.clone(), scores.new_ones((*scores.shape[:-1], 1), dtype=torch.bool)
+    empty = scores.detach().amax(dim=-1, keepdim=True) == -torch.inf
+    return torch.where(empty, 0.0, scores), empty
 
 
 def _masked_softmax_over(scores: Tensor, mask: Tensor | None) -> Tensor:
