@@ -2,10 +2,11 @@
 
     python code/tools/mutants.py [NAME ...] [--jobs 2]
 
-The edits are in code/tests/mutants/*.toml: `file` in attnbook, the `old` text, which stands there
-once, the `new` one, and the `tests` (files of code/tests) of which one must fail. The package is
-copied to a temporary folder for each; the working tree is never touched. NAME chooses lists
-(`core`) or files (`masks.py`). Exits with 1 if fewer than 95% are killed.
+The edits are in code/tests/mutants/*.toml: a table for each file of attnbook with the `tests`
+(files of code/tests) of which one must fail, and `mutants`, each what it is, the old text, which
+stands in the file once, and the new one. The package is copied to a temporary folder for each; the
+working tree is never touched. NAME chooses lists (`core`) or files (`masks.py`). Exits with 1 if
+fewer than 95% are killed.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ import os
 import shutil
 import sys
 import tempfile
-import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+import tomllib
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -34,12 +36,16 @@ FORK = multiprocessing.get_context("fork")
 
 
 def load(names=()) -> list[dict]:
-    """The mutants of all lists, or of those named, each with the name of its list."""
+    """The mutants of all lists and files, or of those named."""
     found = []
     for path in sorted(LISTS.glob("*.toml")):
-        for mutant in tomllib.loads(path.read_text(encoding="utf-8"))["mutant"]:
-            if not names or path.stem in names or mutant["file"] in names:
-                found.append({"list": path.stem} | mutant)
+        for file, entry in tomllib.loads(path.read_text(encoding="utf-8")).items():
+            if not names or path.stem in names or file in names:
+                common = {"file": file, "tests": entry["tests"]}
+                found += [
+                    common | dict(zip(("what", "old", "new"), edit, strict=True))
+                    for edit in entry["mutants"]
+                ]
     return found
 
 
