@@ -1,6 +1,6 @@
 # `make help` lists the targets. PYTHON=... chooses the interpreter, VENV=... the environment's folder.
 .DEFAULT_GOAL := help
-.PHONY: help install book lab serve slides pdf test notebooks corpus train check release grade gradebook bench lint format clean
+.PHONY: help install book lab serve slides pdf test notebooks corpus train check release grade gradebook bench mutants lint format clean
 
 VENV ?= .venv
 PYTHON ?=
@@ -19,6 +19,7 @@ AUTO ?=
 JOBS ?=
 SCHEDULER ?=
 ARGS ?=
+NAMES ?=
 PY = $(VENV)/bin/python
 SITE = _build/html
 GRADER = $(ONE_THREAD) $(PY) -m coursegrade
@@ -86,6 +87,9 @@ bench: install  ## measure against torch and d2l, show it in the appendix; time 
 	$(ONE_THREAD) $(PY) code/benchmarks/alignment_speed.py && \
 	$(ONE_THREAD) $(PY) code/benchmarks/playground_speed.py && \
 	$(PY) code/tools/build.py && $(PY) code/benchmarks/page_speed.py && exit $$missed
+
+mutants: install  ## break the core on purpose, edit by edit: the tests must notice (NAMES=masks.py)
+	@$(ONE_THREAD) $(PY) code/tools/mutants.py $(ARGS) $(NAMES)
 
 lint: install  ## ruff: lint and format, nothing changed
 	@$(PY) -m ruff check . && $(PY) -m ruff format --check .

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from ._checks import align_mask, check_floating, check_pair, shape
-from .normalize import _keep, masked_softmax
+from ._checks import align_mask, check_floating, check_pair, check_probability, shape
+from .normalize import _masked_softmax_over, masked_softmax
 from .scores import scaled_dot
 
 
@@ -41,8 +42,8 @@ def attention(
         Output (..., q, d_v), and weights (..., q, k) before dropout, or None. A query that may
         attend to nothing gets zero weights and a zero output. Keys and values that no query may
         attend to, and queries that may attend to nothing, never matter, whatever they hold; a key
-        or value that some query may attend to must be finite (0 x NaN is NaN), and with
-        `need_weights=False` its products q . k must not overflow.
+        or value that some query may attend to must be finite (0 x NaN is NaN), and under scaled
+        dot products and a softmax their q . k must not overflow.
 
     Raises:
         TypeError: a tensor is not floating point or differs in dtype, the mask is not boolean.
@@ -50,48 +51,54 @@ def attention(
 
     Source: Vaswani et al. 2017, equation 1, with the score and the normaliser as arguments.
     """
-    _check_inputs(queries, keys, values, dropout)
-    target = (*queries.shape[:-1], keys.shape[-2])  # (..., q, k)
-    active = None
+    mask = _checked(queries, keys, values, mask, dropout)
     if mask is not None:
-        mask = align_mask(mask, target)
-        seen = mask.any(dim=-2).unsqueeze(-1)  # (..., k, 1): by some query
-        keys = _keep(keys, seen)  # 0 x NaN is NaN, forward and backward,
-        values = _keep(values, seen)  # so a zero weight alone keeps nothing out
-        active = mask.any(dim=-1, keepdim=True)  # (..., q, 1): sees some key
-        queries = _keep(queries, active)  # others would reach the keys' gradient
-    if not need_weights and score is scaled_dot and normalize is masked_softmax:
-        check_pair(queries, keys)
-        return _fused(queries, keys, values, mask, active, dropout), None
-    scores = score(queries, keys)  # (..., q, k)
-    if tuple(scores.shape) != target:
-        raise ValueError(f"score must give {target}, (..., q, k), got {shape(scores)}")
+        queries, keys, values = _without_unused(queries, keys, values, mask)
+    if score is scaled_dot and normalize is masked_softmax:
+        if not need_weights:
+            return _fused(queries, keys, values, mask, dropout), None
+        normalize = _masked_softmax_over  # these scores are nobody else's
+    scores = _checked_scores(score(queries, keys), queries, keys)  # (..., q, k)
     weights = normalize(scores, mask)  # (..., q, k)
     kept = F.dropout(weights, dropout) if dropout else weights
     output = kept @ values  # (..., q, k) @ (..., k, d_v) -> (..., q, d_v)
     return output, weights if need_weights else None
 
 
+def _without_unused(
+    queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Zeros for queries that see nothing, and for keys and values that nobody sees.
+
+    0 x NaN is NaN, forward and backward, so a weight of zero alone keeps nothing out.
+    """
+    active = mask.any(dim=-1, keepdim=True)  # (..., q, 1): sees some key
+    seen = mask.any(dim=-2).unsqueeze(-1)  # (..., k, 1): by some query
+    return _keep(queries, active), _keep(keys, seen), _keep(values, seen)
+
+
+def _keep(tensor: Tensor, places: Tensor) -> Tensor:
+    """A new tensor: `tensor` at `places`, zeros elsewhere, whatever stood there, NaN included."""
+    return torch.where(places, tensor, 0.0)
+
+
 def _fused(
-    queries: Tensor,
-    keys: Tensor,
-    values: Tensor,
-    mask: Tensor | None,
-    active: Tensor | None,
-    dropout: float,
+    queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, dropout: float
 ) -> Tensor:
     """The same output from torch's fused kernel, which wants four axes."""
+    check_pair(queries, keys)
     axes = queries.dim()
     if axes < 4:
         queries, keys, values = (_with_heads(x) for x in (queries, keys, values))
     if mask is not None:
-        mask, active = _with_heads(mask), _with_heads(active)  # (b, h, q, k), (b, h, q, 1)
+        mask = _with_heads(mask)  # (b, h, q, k)
+        active = mask.any(dim=-1, keepdim=True)  # (b, h, q, 1)
         # kernels differ on rows with nothing allowed: open them, then blank their outputs
         mask = mask | ~active
     output = F.scaled_dot_product_attention(
         queries, keys, values, attn_mask=mask, dropout_p=dropout
     )
-    if active is not None and active.shape[-2] > 1:
+    if mask is not None and active.shape[-2] > 1:
         output = _keep(output, active)  # where one row serves all queries, its values are zero
     return output.flatten(0, 4 - axes) if axes < 4 else output
 
@@ -103,7 +110,10 @@ def _with_heads(tensor: Tensor) -> Tensor:
     return tensor
 
 
-def _check_inputs(queries: Tensor, keys: Tensor, values: Tensor, dropout: float) -> None:
+def _checked(
+    queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, dropout: float
+) -> Tensor | None:
+    """The mask, aligned with scores (..., q, k), or raise: whatever enters is looked at here."""
     for name, tensor in (("queries", queries), ("keys", keys), ("values", values)):
         check_floating(name, tensor)
         if tensor.dtype != queries.dtype:
@@ -124,5 +134,16 @@ def _check_inputs(queries: Tensor, keys: Tensor, values: Tensor, dropout: float)
             f"values must be {(*keys.shape[:-1], 'd_v')}, one value for each key; "
             f"got shape {shape(values)}"
         )
-    if not 0.0 <= dropout < 1.0:
-        raise ValueError(f"dropout must be at least 0 and below 1, got {dropout}")
+    check_probability("dropout", dropout)
+    return None if mask is None else align_mask(mask, _target(queries, keys))
+
+
+def _checked_scores(scores: Tensor, queries: Tensor, keys: Tensor) -> Tensor:
+    target = _target(queries, keys)
+    if tuple(scores.shape) != target:
+        raise ValueError(f"score must give {target}, (..., q, k), got {shape(scores)}")
+    return scores
+
+
+def _target(queries: Tensor, keys: Tensor) -> tuple[int, ...]:
+    return (*queries.shape[:-1], keys.shape[-2])  # (..., q, k)

@@ -48,7 +48,9 @@ def length_mask(lengths: Tensor | Sequence, n: int) -> Tensor:
     counts = lengths.long()
     if not lengths.dtype.is_signed:
         counts = counts.where(counts >= 0, n)  # beyond int64: longer than any n
-    elif counts.numel() and (least := counts.min().item()) < 0:
+    elif torch.compiler.is_compiling() or not counts.numel():
+        pass  # a look at the values would break the graph
+    elif (least := counts.min().item()) < 0:
         raise ValueError(f"lengths must be at least 0, got {least}")
     mask = torch.arange(n, device=counts.device) < counts.unsqueeze(-1)  # (b[, q], k)
     return mask.unsqueeze(1) if lengths.dim() == 1 else mask

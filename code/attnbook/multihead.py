@@ -6,16 +6,16 @@ keys, `d` features of one head (d_model / h).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-import torch
 from torch import Tensor, nn
 
 from ._cache import KeyValues
-from ._checks import align_mask, check_count, check_floating, shape
+from ._checks import align_mask, check_count, check_floating, check_probability, shape
 from .attention import attention
-from .normalize import _keep
+from .normalize import masked_softmax
 from .positions import AlibiPositions, RotaryPositions
 from .scores import scaled_dot
 
@@ -41,6 +41,7 @@ class MultiHeadAttention(nn.Module):
         dropout: probability of dropping a weight in training.
         bias: whether the four projections have one.
         positions: `RotaryPositions(d)`, `AlibiPositions(num_heads)` or None.
+        normalize: callable (scores, mask) -> weights, as in `attention`.
 
     Raises:
         ValueError: a number of heads does not divide, `positions` does not fit, a shape is wrong.
@@ -59,15 +60,17 @@ class MultiHeadAttention(nn.Module):
         dropout: float = 0.0,
         bias: bool = True,
         positions: RotaryPositions | AlibiPositions | None = None,
+        normalize: Callable[[Tensor, Tensor | None], Tensor] = masked_softmax,
     ):
         super().__init__()
         self.d_model = check_count("d_model", d_model, least=1)
         self.num_heads = _divisor("num_heads", num_heads, "d_model", d_model)
         num_kv_heads = num_heads if num_kv_heads is None else num_kv_heads
         self.num_kv_heads = _divisor("num_kv_heads", num_kv_heads, "num_heads", num_heads)
-        if not 0.0 <= dropout < 1.0:
-            raise ValueError(f"dropout must be at least 0 and below 1, got {dropout}")
-        self.dropout = dropout
+        self.dropout = check_probability("dropout", dropout)
+        if not callable(normalize):
+            raise TypeError(f"normalize must be callable, got {type(normalize).__name__}")
+        self.normalize = normalize
         d = d_model // num_heads
         self.positions = _check_positions(positions, num_heads, d)
         self.W_q = _linear(d_model, d_model, bias)
@@ -110,13 +113,14 @@ class MultiHeadAttention(nn.Module):
         bias = None
         if isinstance(self.positions, AlibiPositions):
             bias = self.positions(heads.shape[2], memory.keys.shape[2], offset=offset)
+        keys, values = (x.to(heads.dtype) for x in memory[:2])  # older than autocast, maybe
         pooled, weights = grouped_attention(
             heads,
-            *(
-                x.to(heads.dtype) for x in memory[:2]
-            ),  # a cache may be older than an autocast region
+            keys,
+            values,
             bias=bias,
             mask=mask,
+            normalize=self.normalize,
             dropout=self.dropout if self.training else 0.0,
             need_weights=need_weights,
         )
@@ -135,14 +139,8 @@ class MultiHeadAttention(nn.Module):
         head_mask: Tensor | None = None,
         need_weights: bool = False,
     ) -> Attended:
-        keys = queries if keys is None else keys
-        values = keys if values is None else values
-        named = zip(("queries", "keys", "values"), (queries, keys, values), strict=True)
-        for (name, x), W in zip(named, (self.W_q, self.W_k, self.W_v), strict=True):
-            _check_input(name, x, W.in_features)
-        if mask is not None and torch.is_grad_enabled():
-            queries, keys, values = _without_unused(queries, keys, values, mask, self.num_heads)
-        memory = self.project(keys, values)
+        _check_input("queries", queries, self.d_model)  # before they are called keys
+        memory = self.project(queries if keys is None else keys, values)
         options = {"mask": mask, "head_mask": head_mask, "need_weights": need_weights}
         return self.attend(queries, memory, **options)
 
@@ -158,6 +156,7 @@ def grouped_attention(
     *,
     bias: Tensor | None = None,
     mask: Tensor | None = None,
+    normalize: Callable[[Tensor, Tensor | None], Tensor] = masked_softmax,
     dropout: float = 0.0,
     need_weights: bool = False,
 ) -> tuple[Tensor, Tensor | None]:
@@ -170,7 +169,7 @@ def grouped_attention(
         queries: (b, h, q, d).
         keys, values: (b, h_kv, k, d), h_kv a divisor of h.
         bias: (h, q, k), added to the scores, or None.
-        mask, dropout, need_weights: as in `attention`, the mask against scores (b, h, q, k).
+        mask, normalize, dropout, need_weights: as in `attention`, the mask against (b, h, q, k).
 
     Returns:
         Output (b, h, q, d), and weights (b, h, q, k) or None.
@@ -190,26 +189,11 @@ def grouped_attention(
         values,
         score=score,
         mask=mask,
+        normalize=normalize,
         dropout=dropout,
         need_weights=need_weights,
     )
     return output.reshape(b, h, q, d), None if weights is None else weights.reshape(b, h, q, k)
-
-
-def _without_unused(
-    queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor, num_heads: int
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Zeros for queries that see nothing and for keys and values that nobody sees.
-
-    `attention` keeps them from the output; here they are kept from the projections' gradients,
-    where a NaN that meets a gradient of 0 would give NaN.
-    """
-    target = (queries.shape[0], num_heads, queries.shape[1], keys.shape[1])
-    mask = align_mask(mask, target)
-    mask = mask.any(dim=1) if mask.dim() == 4 else mask  # ([b,] q, k): by some head
-    seen, active = mask.any(dim=-2).unsqueeze(-1), mask.any(dim=-1, keepdim=True)
-    kept = _keep(keys, seen)
-    return _keep(queries, active), kept, kept if values is keys else _keep(values, seen)
 
 
 def _group_mask(mask: Tensor, target: tuple[int, ...], shared: int) -> Tensor:

@@ -16,6 +16,7 @@ from torch.nn import functional as F
 import attnbook as ab
 
 D_MODEL, HEADS = 256, 8
+KEPT = {"time": 1.05, "memory": 1.05}  # of nn.MultiheadAttention, when both keep the weights
 SIZES = {128: 32, 512: 32, 2048: 4}  # n: b
 
 
@@ -24,6 +25,7 @@ def cases():
     torch.manual_seed(0)
     ours = ab.MultiHeadAttention(D_MODEL, HEADS).eval()
     kernel, module, d2l = partial(_kernel, ours), _module(ours), _d2l(ours)
+    keeping = _module(ours, need_weights=True, average_attn_weights=False)
     for n, b in SIZES.items():
         x, (lengths, mask) = normal(b, n, D_MODEL), padding(b, n)
         plain = "multi-head without weights", partial(ours, x), partial(ours, x, mask=mask)
@@ -45,10 +47,16 @@ def cases():
         yield case(*plain, module, "torch nn.MultiheadAttention")
         yield case(*plain, d2l, "d2l MultiHeadAttention", lengths=lengths, backward_goals=backward)
         yield case(*whole, d2l, "d2l MultiHeadAttention", lengths=lengths, goals={"time": 1.0})
+        if n >= 512:
+            name, goals = "torch nn.MultiheadAttention", {"goals": KEPT, "backward_goals": KEPT}
+            yield case(*whole, keeping, name, **goals)
+            yield case(*whole, keeping, name, mask=~mask[:, 0], **goals)
+            one = {"time": 1.0}
+            yield case(*whole, d2l, "d2l MultiHeadAttention", goals=one, backward_goals=one)
 
 
 def _case(ours, x, subject, bare, padded, peer, peer_name, *, mask=None, lengths=None, **goals):
-    """One case; `mask` or `lengths` is what the peer takes for the padding."""
+    """One case; `mask` or `lengths` is what the peer takes for the padding, in its own form."""
     given = mask if lengths is None else lengths
     b, n, _ = x.shape
     parameters = peer.parameters() if isinstance(peer, nn.Module) else ours.parameters()
@@ -84,14 +92,14 @@ class Itself(nn.Module):
         return self.peer(x, x, x, *given, **self.options)
 
 
-def _module(ours) -> nn.Module:
+def _module(ours, **options) -> nn.Module:
     peer = nn.MultiheadAttention(D_MODEL, HEADS, batch_first=True)
     projections = (ours.W_q, ours.W_k, ours.W_v)
     with torch.no_grad():
         peer.in_proj_weight.copy_(torch.cat([W.weight for W in projections]))
         peer.in_proj_bias.copy_(torch.cat([W.bias for W in projections]))
     peer.out_proj.load_state_dict(ours.W_o.state_dict())
-    return Itself(peer, need_weights=False)
+    return Itself(peer, **({"need_weights": False} | options))
 
 
 class KeptLengths(Itself):

@@ -195,7 +195,10 @@ def test_the_goals_are_the_ones_we_set(cases):
         ("Bahdanau, decoded sentence", "time"): [1.0, 1.0, 1.0, 1.0],
         ("multi-head without weights", "time"): [1.1] * 6,
         ("multi-head without weights", "backward time"): [1 / 2.5],
-        ("multi-head with weights", "time"): [1.0] * 3,
+        ("multi-head with weights", "time"): [1.0, 1.0, 1.05, 1.05, 1.0, 1.0, 1.05, 1.05, 1.0],
+        ("multi-head with weights", "memory"): [1.05] * 4,
+        ("multi-head with weights", "backward time"): [1.05, 1.05, 1.0] * 2,
+        ("multi-head with weights", "backward memory"): [1.05] * 4,
         ("greedy decoding", "time"): [1 / 2, 1.0, 1 / 2, 1.0, 1 / 4],
     }
 
