@@ -15,11 +15,11 @@ from contextlib import contextmanager
 from clean import MODEL_ID, WIDGET_STATE, WIDGET_VIEW, code_cells
 from pages import browser_harness
 
-WIDTHS = (672, 504, 328)  # CSS pixels: the book's column, beside the landing page's words, a phone
+WIDTHS = (720, 506, 312)  # CSS pixels: the book's column, beside the landing page's words, a phone
 SCALE = 1.5  # device pixels in one of them, for sharp screens
 COLOURS = 256
 # As on the site: boxes are measured with their borders.
-STYLE = "*, ::before, ::after { box-sizing: border-box } body { width: 700px }" + "".join(
+STYLE = "*, ::before, ::after { box-sizing: border-box } body { width: 760px }" + "".join(
     f".attn-widget:nth-child({n}) {{ width: {width}px }}" for n, width in enumerate(WIDTHS, 1)
 )
 AWAKE = "[...document.querySelectorAll('.attn-widget')].every((box) => box.dataset.widget)"
