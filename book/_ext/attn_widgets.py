@@ -25,7 +25,10 @@ from sphinx.util.docutils import SphinxDirective
 
 STATE = "application/vnd.jupyter.widget-state+json"
 VIEW = "application/vnd.jupyter.widget-view+json"
-WIDE, NARROW = 720, 312  # of the widths at which heights are stored: on a desk, on a phone
+WIDE, NARROW = (
+    720,
+    312,
+)  # of the widths at which heights are stored: on a desk, on a phone
 
 logger = logging.getLogger(__name__)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import anywidget
 import numpy as np
 import traitlets as t

@@ -107,7 +107,9 @@ class KernelRegression(anywidget.AnyWidget):
             alt=alt
             or f"Kernel regression of {len(x)} points: the fitted curve, and the weights of "
             f"{len(queries)} queries as a heat map.",
-            vmax=shown.round_up(10 / len(x)) if vmax is None else arguments.as_positive("vmax", vmax),
+            vmax=shown.round_up(10 / len(x))
+            if vmax is None
+            else arguments.as_positive("vmax", vmax),
         )
 
     @t.validate("width", "vmax")

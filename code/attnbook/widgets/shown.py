@@ -62,7 +62,7 @@ def difference_scale(widget) -> float:
 
 
 def round_up(weight: float) -> float:
-    """The top of a scale: the least of 1, 0.5, 0.2, 0.1, 0.05, ... that holds `weight`, at most 1."""
+    """The top of a scale: the least of 1, 0.5, 0.2, 0.1, 0.05, ... that holds it, at most 1."""
     power = 10.0 ** math.floor(math.log10(weight))
     tops = (round(step * power, 12) for step in (1, 2, 5, 10))
     return min(1.0, next(top for top in tops if top >= weight * (1 - 1e-9)))
