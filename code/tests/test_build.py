@@ -259,7 +259,7 @@ def test_each_fault_fails_the_build(tmp_path):
 
 
 def test_the_printed_book_has_a_picture_for_each_widget(tmp_path):
-    """The LaTeX source, from which a PDF is set, shows the widgets' static pictures."""
+    """The LaTeX source, from which a PDF is set, shows the widgets' still pictures."""
     start = "from jupyter_book.cli.main import main; main()"
     options = ["build", str(ROOT), "--path-output", str(tmp_path), "--builder", "latex"]
     done = subprocess.run(

@@ -42,14 +42,16 @@ def shown_widgets(nb) -> list:
 
 def page_for(model) -> str:
     """A page with the widget once for each of WIDTHS, mounted as in the book."""
-    name = "0" * 32
-    plain = json.loads(MODEL_ID.sub(name, json.dumps(model, sort_keys=True)))
-    return browser_harness().page_of({name: plain}, [name] * len(WIDTHS), STYLE)
+    return browser_harness().page_of({"shown": model}, ["shown"] * len(WIDTHS), STYLE)
 
 
 def mark_of(model) -> str:
-    """What a widget's picture is drawn from, in short: its state, its code, the page."""
-    drawn = f"{WIDTHS} {SCALE} {COLOURS} {page_for(model)}"
+    """What a widget's picture is drawn from, in short: its state but for ids, and its code."""
+    from attnbook.widgets import bundle
+
+    state = MODEL_ID.sub("", json.dumps(model, sort_keys=True))
+    code = bundle.sources(model["state"]["_anywidget_id"])
+    drawn = json.dumps([state, code, STYLE, SCALE, COLOURS])
     return hashlib.sha256(drawn.encode()).hexdigest()[:16]
 
 

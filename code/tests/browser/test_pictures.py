@@ -95,15 +95,16 @@ def another_state(nb, monkeypatch):
 
 
 def other_code(nb, monkeypatch):
-    script = bundle.registry_script
-    monkeypatch.setattr(bundle, "registry_script", lambda *names: "1;" + script(*names))
+    sources = bundle.sources
+    other = lambda name: sources(name) | {"css": ".ah-title { color: red }"}  # noqa: E731
+    monkeypatch.setattr(bundle, "sources", other)
 
 
-def another_width(nb, monkeypatch):
-    monkeypatch.setattr(pictures, "WIDTHS", (700, *pictures.WIDTHS[1:]))
+def another_page(nb, monkeypatch):
+    monkeypatch.setattr(pictures, "STYLE", f"{pictures.STYLE} .attn-widget {{ padding: 9px }}")
 
 
-CHANGES = [another_state, other_code, another_width]
+CHANGES = [another_state, other_code, another_page]
 
 
 @pytest.mark.parametrize("change", CHANGES)
@@ -115,8 +116,7 @@ def test_it_is_drawn_again_when_state_or_code_changes(chapter, monkeypatch, draw
     assert pictures.refresh(chapter, CHAPTER) == []
     output, _ = only(chapter)
     assert check.problems(chapter) == []
-    if change is another_state:
-        assert output.data["image/png"] != before
+    assert output.data["image/png"] != before
     once = copy.deepcopy(chapter)
     monkeypatch.setattr(pictures, "chromium", forbid)
     assert pictures.refresh(chapter, once) == [] and chapter == once
