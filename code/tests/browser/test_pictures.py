@@ -96,7 +96,11 @@ def another_state(nb, monkeypatch):
 
 def other_code(nb, monkeypatch):
     sources = bundle.sources
-    other = lambda name: sources(name) | {"css": ".ah-title { color: red }"}  # noqa: E731
+
+    def other(name):
+        code = sources(name)
+        return code | {"css": code["css"] + ".ah-title { color: red }"}
+
     monkeypatch.setattr(bundle, "sources", other)
 
 
