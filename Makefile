@@ -50,7 +50,7 @@ pdf: book  ## the whole book as _build/book.pdf, by Chromium; no TeX
 test: install  ## run every test: package, notebooks (nbval), built site in a browser (ARGS=...)
 	@$(ONE_THREAD) $(PY) code/tools/run_tests.py $(ARGS)
 
-notebooks: install  ## run the notebooks in place, then check them (NB=book/03_scoring.ipynb)
+notebooks: install  ## run the notebooks in place, then check them (NB=... ARGS=--pictures)
 	@$(PY) code/tools/notebooks.py $(ARGS) $(NB)
 
 corpus: install  ## write the grammar corpus that the package holds, from code/grammar

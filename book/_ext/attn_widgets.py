@@ -2,6 +2,7 @@
 
 MyST-NB writes a widget's saved state and view, but drops the picture beside it. Here the picture
 stays in the page, in a box of fixed height, and `mount.js` puts the live widget in its place.
+Picture and heights were drawn by the widget itself, and stored: `code/tools/pictures.py`.
 The `live-widget` directive shows a notebook's widget on another page.
 """
 
@@ -14,7 +15,6 @@ import json
 import os
 from pathlib import Path
 
-from attn_heights import reserved_height, traits_of
 from attn_pictures import image_tag, sized_picture
 from docutils import nodes
 from docutils.parsers.rst import directives
@@ -25,7 +25,10 @@ from sphinx.util.docutils import SphinxDirective
 
 STATE = "application/vnd.jupyter.widget-state+json"
 VIEW = "application/vnd.jupyter.widget-view+json"
-WIDE, NARROW = 672, 328  # widths in pixels at which a box's two heights are reckoned
+WIDE, NARROW = (
+    720,
+    312,
+)  # of the widths at which heights are stored: on a desk, on a phone
 
 logger = logging.getLogger(__name__)
 
@@ -65,13 +68,27 @@ def script(kind: str, value: dict) -> str:
     return f'<script type="{kind}">{body}</script>'
 
 
-def saved_states(env, docname: str) -> dict:
-    """The widget states in a notebook's metadata, by model id; empty for other sources."""
+def saved_widgets(env, docname: str) -> dict:
+    """The traits and heights of the widgets that a notebook shows, by model id."""
     path = env.doc2path(docname)
     if not str(path).endswith(".ipynb"):
         return {}
-    metadata = json.loads(Path(path).read_text(encoding="utf-8"))["metadata"]
-    return metadata.get("widgets", {}).get(STATE, {}).get("state", {})
+    notebook = json.loads(Path(path).read_text(encoding="utf-8"))
+    states = notebook["metadata"].get("widgets", {}).get(STATE, {}).get("state", {})
+    return {
+        output["data"][VIEW]["model_id"]: widget_of(output, states)
+        for cell in notebook["cells"]
+        for output in cell.get("outputs", [])
+        if VIEW in output.get("data", {})
+    }
+
+
+def widget_of(output: dict, states: dict) -> dict:
+    """The traits of the widget that an output shows, and its `heights` in pixels, by width."""
+    traits = states.get(output["data"][VIEW]["model_id"], {}).get("state", {})
+    stored = output["metadata"].get(VIEW, {}).get("heights", {})
+    heights = {int(width): height for width, height in stored.items()}
+    return {**traits, "heights": heights}
 
 
 class KeepPicture(SphinxPostTransform):
@@ -81,37 +98,33 @@ class KeepPicture(SphinxPostTransform):
     formats = ("html",)
 
     def run(self, **kwargs) -> None:
-        states = None
+        widgets = None
         for bundle in list(self.document.findall(nodes.container)):
             if bundle.get("nb_element") != "mime_bundle":
                 continue
             parts = {part["mime_type"]: part for part in bundle.children}
             if VIEW not in parts or "image/png" not in parts:
                 continue
-            states = (
-                saved_states(self.env, self.env.docname) if states is None else states
-            )
+            if widgets is None:
+                widgets = saved_widgets(self.env, self.env.docname)
             picture = next(parts["image/png"].findall(nodes.image))
             raw = parts[VIEW].children[0].astext()
             view = json.loads(raw[raw.index(">") + 1 : raw.rindex("<")])
-            traits = traits_of(states.get(view["model_id"], {}))
             parts[VIEW].children = []
-            parts[VIEW] += box(picture, view, traits)
+            parts[VIEW] += box(picture, view, widgets[view["model_id"]])
 
 
-def box(picture: nodes.image, view: dict, traits: dict, states: dict | None = None):
+def box(picture: nodes.image, view: dict, widget: dict, states: dict | None = None):
     """The node of a widget's box; `states` go along where the page does not hold them yet."""
     node = widget_picture("", **picture.attributes)
     node["classes"] = [
         *node["classes"],
         "no-scaled-link",
     ]  # else Sphinx puts it inside a link
-    node["alt"] = picture.get("alt") or traits.get("alt", "")
+    node["alt"] = picture.get("alt") or widget.get("alt", "")
     node["view"], node["states"] = view, states
-    node["widget"] = traits.get("_anywidget_id", "")
-    node["wide"], node["narrow"] = (
-        reserved_height(traits, width) for width in (WIDE, NARROW)
-    )
+    node["widget"] = widget.get("_anywidget_id", "")
+    node["heights"] = widget["heights"]
     if not node["alt"]:
         logger.warning(
             "a widget has no alternative text: set mystnb.image.alt", location=picture
@@ -121,9 +134,12 @@ def box(picture: nodes.image, view: dict, traits: dict, states: dict | None = No
 
 def visit_widget_picture(translator, node) -> None:
     """Write a widget's box."""
-    heights = f"--attn-wide:{node['wide']};--attn-narrow:{node['narrow']}"
-    if "beside" in node:
-        heights += f";--attn-beside:{node['beside']}"
+    widths = {"wide": WIDE, "narrow": NARROW, "beside": node.get("beside")}
+    heights = ";".join(
+        f"--attn-{name}:{node['heights'][width]}"
+        for name, width in widths.items()
+        if width in node["heights"]
+    )
     states = {"version_major": 2, "version_minor": 0, "state": node["states"]}
     translator.body.append(
         f'<div class="attn-widget" style="{heights}">'
@@ -140,7 +156,8 @@ class LiveWidget(SphinxDirective):
 
     The argument is `path/of/notebook.ipynb#figure-name`, relative to this page; the figure's
     name is its cell's `mystnb.figure.name`. `beside` is the width in pixels of a column beside
-    which something else stands: the box's third height is reckoned at it (`--attn-beside`).
+    which something else stands, one at which heights are stored: the box's third height
+    (`--attn-beside`).
     """
 
     required_arguments = 1
@@ -160,12 +177,14 @@ class LiveWidget(SphinxDirective):
             found = self.find(notebook, name)
         except (OSError, ValueError) as error:
             raise self.error(f"live-widget {self.arguments[0]}: {error}") from error
-        picture, view, states, alt = found
-        traits = states[view["model_id"]]["state"]
-        picture["alt"] = self.options.get("alt") or alt or traits.get("alt", "")
-        container = nodes.container(nb_element="live_widget")
-        container["view"], container["states"] = view, states
-        container["beside"] = self.options.get("beside")
+        picture, output, states, alt = found
+        widget, beside = widget_of(output, states), self.options.get("beside")
+        if beside and beside not in widget["heights"]:
+            raise self.error(f"no height is stored at {beside}: {widget['heights']}")
+        picture["alt"] = self.options.get("alt") or alt or widget.get("alt", "")
+        container = nodes.container(nb_element="live_widget", widget=widget)
+        container["view"], container["states"] = output["data"][VIEW], states
+        container["beside"] = beside
         container += picture
         if "caption" not in self.options:
             return [container]
@@ -177,7 +196,7 @@ class LiveWidget(SphinxDirective):
         return [figure, *messages]
 
     def find(self, notebook: dict, name: str):
-        """The picture, view, states and alternative text of the figure called `name`."""
+        """The picture, output, states and alternative text of the figure called `name`."""
         for cell in notebook["cells"]:
             settings = cell["metadata"].get("mystnb", {})
             if settings.get("figure", {}).get("name") != name:
@@ -191,12 +210,7 @@ class LiveWidget(SphinxDirective):
                         raise ValueError("the notebook did not save the widget's state")
                     picture = self.store(data["image/png"])
                     picture.attributes.update(output["metadata"].get("image/png", {}))
-                    return (
-                        picture,
-                        data[VIEW],
-                        states,
-                        settings.get("image", {}).get("alt"),
-                    )
+                    return picture, output, states, settings.get("image", {}).get("alt")
             raise ValueError(
                 f"the cell of the figure {name!r} shows no widget with a picture"
             )
@@ -225,10 +239,9 @@ class PlaceLiveWidget(SphinxPostTransform):
                 continue
             picture = holder.children[0]
             if self.app.builder.format == "html":
-                traits = traits_of(holder["states"][holder["view"]["model_id"]])
-                picture = box(picture, holder["view"], traits, holder["states"])
-                if holder["beside"]:
-                    picture["beside"] = reserved_height(traits, holder["beside"])
+                widget, view, states = (holder[k] for k in ("widget", "view", "states"))
+                picture = box(picture, view, widget, states)
+                picture["beside"] = holder["beside"]
             holder.replace_self(picture)
 
 

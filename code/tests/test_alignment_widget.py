@@ -1,6 +1,5 @@
 """The alignment viewer's Python side: what it takes, refuses, keeps, saves and prints."""
 
-import base64
 import gzip
 import json
 import re
@@ -246,39 +245,6 @@ def test_repr_is_fixed():
     assert AlignmentViewer([tiny()])._anywidget_id == "attnbook.widgets.AlignmentViewer"
 
 
-def test_the_bundle_carries_view_text_and_picture():
-    widget = viewer(example=1)
-    data, metadata = widget._repr_mimebundle_()
-    assert set(data) == {"application/vnd.jupyter.widget-view+json", "text/plain", "image/png"}
-    picture = base64.b64decode(data["image/png"])
-    assert picture.startswith(b"\x89PNG") and len(picture) < 40_000
-    width, height = np.frombuffer(picture[16:24], ">u4") / 1.5
-    assert metadata["image/png"] == {"width": round(width), "height": round(height)}
-    assert width <= 96 * plots.WIDTH
-    assert data["image/png"] == widget._repr_mimebundle_()[0]["image/png"]
-    assert "4 sentence pairs" in widget.alt and AFTER in widget.alt
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("example", 2), ("model", AFTER), ("side_by_side", True), ("step", 3), ("title", "A"),
-     ("vmax", 0.5)],
-)  # fmt: skip
-def test_the_static_picture_shows_the_setting(name, value):
-    widget = viewer(example=1)
-    before = widget.png()[0]
-    setattr(widget, name, value)
-    assert widget.png()[0] != before
-
-
-@pytest.mark.parametrize("field", ["sure", "possible", "source_len"])
-def test_the_static_picture_shows_links_and_padding(field):
-    plain = tiny(sure=(), source_len=3)
-    other = {"sure": {(0, 1)}, "possible": {(0, 1)}, "source_len": 2}[field]
-    pictures = [AlignmentViewer([e]).png()[0] for e in (plain, plain | {field: other})]
-    assert pictures[0] != pictures[1]
-
-
 def saved(widget) -> dict:
     return AlignmentViewer.get_manager_state(widgets=[widget])
 
@@ -315,9 +281,6 @@ def test_the_saved_state_is_small():
 def test_its_colours_are_those_of_the_heat_map():
     css = bundle.sources("attnbook.widgets.AlignmentViewer")["css"]
     assert tuple(re.search(r"--ah-ramp: ([^;]*);", css)[1].split()) == plots.RAMP
-    from attnbook.widgets import alignment_picture
-
-    assert re.search(r"--ah-ring: ([^;]*);", css)[1] == alignment_picture.MARK
 
 
 def test_it_is_a_name_of_the_package():

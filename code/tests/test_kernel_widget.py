@@ -1,6 +1,5 @@
 """Kernel regression's Python side: what it computes, takes, refuses, saves and prints."""
 
-import base64
 import json
 import math
 import re
@@ -104,7 +103,6 @@ def test_one_point_is_enough():
     assert widget._widths[0] < widget.width < widget._widths[1]
     widget.leave_one_out = True
     assert widget.fit().tolist() == [0.0]
-    assert widget.png()[0].startswith(b"\x89PNG")
 
 
 def test_the_slider_reaches_the_width_at_the_start():
@@ -163,30 +161,6 @@ def test_repr_is_fixed():
     assert KernelRegression(X, Y)._anywidget_id == "attnbook.widgets.KernelRegression"
 
 
-@pytest.mark.parametrize("truth", [None, [1.0, 2.0, 3.0]])
-def test_the_bundle_carries_view_text_and_picture(truth):
-    rng = np.random.default_rng(0)
-    widget = KernelRegression(5 * rng.random(50), rng.random(50), truth=truth)
-    data, metadata = widget._repr_mimebundle_()
-    assert set(data) == {"application/vnd.jupyter.widget-view+json", "text/plain", "image/png"}
-    picture = base64.b64decode(data["image/png"])
-    assert picture.startswith(b"\x89PNG") and len(picture) < 60_000
-    width, height = np.frombuffer(picture[16:24], ">u4") / 1.5
-    assert metadata["image/png"] == {"width": round(width), "height": round(height)}
-    assert data["image/png"] == widget._repr_mimebundle_()[0]["image/png"]
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("kernel", "boxcar"), ("width", 0.2), ("query", 3.0), ("leave_one_out", True), ("title", "A")],
-)
-def test_the_static_picture_shows_the_setting(name, value):
-    widget = KernelRegression(X, Y, truth=[1.0, 2.0])
-    before = widget.png()
-    setattr(widget, name, value)
-    assert widget.png()[0] != before[0] and widget.png()[1:] == before[1:]
-
-
 def test_stub_state_drops_the_code_and_nothing_else():
     widget = KernelRegression(X, Y)
     state = KernelRegression.get_manager_state(widgets=[widget])["state"][widget.model_id]["state"]
@@ -200,6 +174,3 @@ def test_stub_state_drops_the_code_and_nothing_else():
 def test_its_colours_are_those_of_the_heat_map():
     css = bundle.sources("attnbook.widgets.KernelRegression")["css"]
     assert tuple(re.search(r"--ah-ramp: ([^;]*);", css)[1].split()) == plots.RAMP
-    from attnbook.widgets import kernel_picture
-
-    assert re.search(r"--ah-ring: ([^;]*);", css)[1] == kernel_picture.MARK

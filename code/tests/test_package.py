@@ -6,6 +6,7 @@ import inspect
 import re
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -32,8 +33,7 @@ ROOMS = [
     {"recurrent", "transformer", "sparse", "selective", "hierarchical", "memory"},
     {"decoding", "objectives", "training", "metrics"},
     {"data"},
-    {"plots"},
-    {"widgets"},  # a widget may draw its static picture with plots
+    {"plots", "widgets"},  # pictures by Python and by the browser: neither needs the other
     {"playground"},  # a trained model, packed for the browser
 ]
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
@@ -45,8 +45,8 @@ def room_of(path):
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
-def imported_rooms(code, path):
-    """Rooms that a file of the package imports, wherever in it the statement stands."""
+def imported_names(code, path):
+    """What a file of the package imports of ours, wherever in it the statement stands."""
     here = ("attnbook", *path.relative_to(PACKAGE).parts[:-1])
     for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.Import):
@@ -57,12 +57,14 @@ def imported_rooms(code, path):
             names = [f"{stem}.{alias.name}" for alias in node.names]
         else:
             continue
-        for name in names:
-            parts = name.split(".")
-            if parts[0] == "attnbook":
-                yield parts[1] if len(parts) > 1 else "attnbook"
-            elif parts[0] == "experiments":  # beside the package, not in its wheel
-                yield "experiments"
+        yield from (name for name in names if name.split(".")[0] in ("attnbook", "experiments"))
+
+
+def imported_rooms(code, path):
+    """The rooms of what it imports; `experiments` stands beside the package, not in its wheel."""
+    for name in imported_names(code, path):
+        top, *inside = name.split(".")
+        yield top if top == "experiments" or not inside else inside[0]
 
 
 def breaches(code, path):
@@ -87,6 +89,17 @@ def test_rooms_import_only_from_rooms_above(path):
     assert list(breaches(path.read_text("utf-8"), path)) == []
 
 
+def test_no_files_import_each_other():
+    modules = {".".join(p.relative_to(PACKAGE.parent).with_suffix("").parts): p for p in FILES}
+    modules = {name.removesuffix(".__init__"): path for name, path in modules.items()}
+    graph = {}
+    for name, path in modules.items():
+        found = imported_names(path.read_text("utf-8"), path)
+        files = {n if n in modules else n.rpartition(".")[0] for n in found}
+        graph[name] = files & modules.keys()
+    TopologicalSorter(graph).prepare()  # raises CycleError
+
+
 @pytest.mark.parametrize(
     ("file", "code"),
     [
@@ -99,6 +112,7 @@ def test_rooms_import_only_from_rooms_above(path):
         ("scores.py", "from attnbook import attention"),
         ("plots.py", "from .transformer import Encoder"),
         ("plots.py", "from .widgets import AttentionHeatmap"),
+        ("widgets/heatmap.py", "from .. import plots"),
         ("widgets/deep/heatmap.py", "from ...multihead import MultiHeadAttention"),
         ("transformer.py", "from . import plots"),
         ("_checks.py", "from .source import show_source"),
@@ -114,7 +128,6 @@ def test_a_breach_is_seen(file, code):
         ("masks.py", "import torch\nfrom ._checks import shape"),
         ("attention.py", "from .normalize import masked_softmax\nfrom .scores import dot"),
         ("widgets/heatmap.py", "from ..normalize import masked_softmax\nfrom . import bundle"),
-        ("widgets/heatmap.py", "from .. import plots"),
         ("transformer.py", "from .multihead import MultiHeadAttention\nfrom .recurrent import GRU"),
     ],
 )

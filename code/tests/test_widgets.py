@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from attnbook.widgets import STUB_ESM, AttentionHeatmap, bundle, stub_state
+from attnbook.widgets import STUB_ESM, AttentionHeatmap, bundle, shown, stub_state
 
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 
@@ -102,20 +102,25 @@ def test_repr_is_fixed():
     assert repr(make()) == repr(make()) == "AttentionHeatmap(2 x 2 x 3, controls: lengths, causal)"
 
 
-def test_the_bundle_carries_view_text_and_picture():
-    widget = AttentionHeatmap(torch.zeros(4, 4), causal=True)
-    data, metadata = widget._repr_mimebundle_()
-    assert set(data) == {
-        "application/vnd.jupyter.widget-view+json",
-        "text/plain",
-        "image/png",
-    }
-    picture = base64.b64decode(data["image/png"])
-    assert picture.startswith(b"\x89PNG") and len(picture) < 25_000
-    assert set(metadata["image/png"]) == {"width", "height"}
-    assert data["image/png"] == widget._repr_mimebundle_()[0]["image/png"]
-    widget.causal = False
-    assert data["image/png"] != widget._repr_mimebundle_()[0]["image/png"]
+def test_an_output_is_a_view_and_a_text():
+    """Its picture comes into committed notebooks alone, by `make notebooks`."""
+    code = (
+        "import sys, numpy as np; from attnbook.widgets import AttentionHeatmap;"
+        "shown = AttentionHeatmap(np.eye(3), compare=np.eye(3) * 2)._repr_mimebundle_();"
+        "shown = shown[0] if isinstance(shown, tuple) else shown;"
+        "print(*sorted(shown), 'matplotlib' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    wanted = "application/vnd.jupyter.widget-view+json text/plain False"
+    assert done.stdout.strip() == wanted
+
+
+def test_the_top_of_a_scale_is_round():
+    for weight, top in ((1, 1), (0.5, 0.5), (0.51, 1), (0.2, 0.2), (0.011, 0.02), (7, 1)):
+        assert shown.round_up(weight) == top
+    first, second = np.log([[[0.5, 0.5]], [[0.51, 0.49]]])
+    assert AttentionHeatmap(first, compare=second).difference_max == 0.05
+    assert AttentionHeatmap(first, compare=first).difference_max == 0.05
 
 
 def test_the_name_in_saved_state_is_stable():

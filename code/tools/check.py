@@ -19,6 +19,7 @@ from clean import (
     joined,
     tags,
 )
+from pictures import is_drawn, mark_of, shown_widgets
 
 MAX_FIGURE = 60_000  # bytes
 MAX_STUB = 1_000  # characters of a widget's stubbed source
@@ -150,6 +151,16 @@ def stubbed_widgets(nb):
                 yield f"code cell {number} shows a widget whose state is not saved"
 
 
+def drawn_widgets(nb):
+    """Every widget of the book has its picture and heights, of its present state and code."""
+    for number, output, model in shown_widgets(nb):
+        if not is_drawn(output, mark_of(model)):
+            yield (
+                f"code cell {number} shows a widget without a picture of its present state and "
+                "code: `make notebooks ARGS=--pictures` draws it"
+            )
+
+
 CHECKS = (
     executed,
     no_errors,
@@ -161,6 +172,7 @@ CHECKS = (
     repeatable,
     gated_cells,
     stubbed_widgets,
+    drawn_widgets,
 )
 
 

@@ -74,12 +74,13 @@ def keep_same_but_for_numbers(old, new) -> None:
     """Let an ignored cell keep its stored outputs when only numbers and pictures changed.
 
     Times and training logs differ from run to run; the tests do not compare them, and a fresh
-    copy of them is no change worth a commit.
+    copy of them is no change worth a commit. What shows a widget is taken anew, as its state is.
     """
     stored = {c.id: c for c in old.cells if c.cell_type == "code" and "id" in c}
     for cell in new.cells:
         before = stored.get(cell.get("id"))
-        if before is None or "nbval-ignore-output" not in tags(cell):
+        shows_widget = any(WIDGET_VIEW in output.get("data", {}) for output in cell.outputs)
+        if before is None or shows_widget or "nbval-ignore-output" not in tags(cell):
             continue
         if before.source == cell.source and _shape(before.outputs) == _shape(cell.outputs):
             cell.outputs = before.outputs

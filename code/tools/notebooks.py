@@ -2,10 +2,14 @@
 
     python code/tools/notebooks.py [NB ...]           run, then check
     python code/tools/notebooks.py --check [NB ...]   check only
+    python code/tools/notebooks.py --pictures [NB ...]
+        run nothing; draw those widgets anew whose code changed, then check
 
 Without names: every notebook in book/. A second run changes no byte. Cells tagged `gpu` or
 `data` keep their stored outputs where this machine cannot run them. Cells tagged
 `nbval-ignore-output` keep theirs when only numbers changed; --fresh takes the new ones.
+The pictures of widgets are drawn by Chromium. Without it stored ones stay where the widget is the
+same; a widget that is not the same is named, has no picture, and does not pass the check.
 """
 
 import argparse
@@ -15,6 +19,7 @@ import time
 from pathlib import Path
 
 import nbformat
+import pictures
 from check import problems
 from clean import ROOT, clean, keep_same_but_for_numbers, tags
 from gates import KERNEL_ENV, why_skipped
@@ -55,11 +60,23 @@ def execute(nb, folder: Path) -> None:
         cell.metadata["tags"].remove(SKIP)
 
 
-def run(path: Path, *, fresh: bool = False) -> bool:
-    """Execute one notebook in place; returns whether its bytes changed."""
+def run(path: Path, *, fresh: bool = False, cells: bool = True) -> bool:
+    """Execute one notebook in place, or only draw its widgets; returns whether bytes changed."""
     before = path.read_bytes()
-    old = nbformat.reads(before.decode("utf-8"), as_version=4)
-    nb = nbformat.reads(before.decode("utf-8"), as_version=4)
+    old, nb = (nbformat.reads(before.decode("utf-8"), as_version=4) for _ in range(2))
+    if cells:
+        nb = executed(path, old, nb, fresh)
+    for complaint in pictures.refresh(nb, old):
+        print(f"{path}: {complaint}", file=sys.stderr)
+    nbformat.validate(nb)
+    after = (nbformat.writes(nb).rstrip("\n") + "\n").encode("utf-8")
+    if after != before:
+        path.write_bytes(after)
+    return after != before
+
+
+def executed(path: Path, old, nb, fresh: bool):
+    """The notebook after a run, in its committed form but for the pictures of its widgets."""
     start = processor_seconds()
     execute(nb, path.parent)
     chapter = path.resolve().parent == ROOT / "book" and path.stem[:1].isdigit()
@@ -67,12 +84,7 @@ def run(path: Path, *, fresh: bool = False) -> bool:
         record(path.stem, old, processor_seconds() - start)
     if not fresh:
         keep_same_but_for_numbers(old, nb)
-    nb = clean(nb, path.stem)
-    nbformat.validate(nb)
-    after = (nbformat.writes(nb).rstrip("\n") + "\n").encode("utf-8")
-    if after != before:
-        path.write_bytes(after)
-    return after != before
+    return clean(nb, path.stem)
 
 
 def check(paths) -> int:
@@ -90,6 +102,7 @@ def main(argv=None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("notebooks", nargs="*", type=Path, metavar="NB")
     parser.add_argument("--check", action="store_true", help="check only, run nothing")
+    parser.add_argument("--pictures", action="store_true", help="run nothing, draw the widgets")
     parser.add_argument("--fresh", action="store_true", help="take new outputs of ignored cells")
     args = parser.parse_args(argv)
     paths = args.notebooks or sorted((ROOT / "book").glob("*.ipynb"))
@@ -99,7 +112,7 @@ def main(argv=None) -> int:
     for path in paths if not args.check else []:
         start = time.perf_counter()
         try:
-            changed = run(path, fresh=args.fresh)
+            changed = run(path, fresh=args.fresh, cells=not args.pictures)
         except CellExecutionError as error:
             print(f"{path}: {error}", file=sys.stderr)
             return 1

@@ -63,12 +63,19 @@ class Page:
         ]
 
 
+def browser_harness():
+    """How the tests find and start a browser."""
+    sys.path.insert(0, str(ROOT / "code" / "tests" / "browser"))
+    import browser_harness as harness
+
+    sys.path.pop(0)
+    return harness
+
+
 def browser_for(playwright):
     """A headless Chromium or Chrome, found and started as the tests do it; else leave."""
-    sys.path.insert(0, str(ROOT / "code" / "tests" / "browser"))
-    import browser_harness
-
-    path = browser_harness.find_browser(playwright)
+    harness = browser_harness()
+    path = harness.find_browser(playwright)
     if path is None:
-        sys.exit(browser_harness.HOW)
-    return browser_harness.launch(playwright, path)
+        sys.exit(harness.HOW)
+    return harness.launch(playwright, path)

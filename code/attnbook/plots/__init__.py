@@ -1,12 +1,9 @@
 """Static pictures of attention weights: masked is hatched, zero is blank, small is light."""
 
 from .look import (
-    CELL,
-    DPI,
     GOLD,
     GRID,
     HATCH,
-    HATCH_GROUND,
     INK,
     LESS,
     MORE,
@@ -18,16 +15,12 @@ from .look import (
     figure_png,
     style,
 )
-from .maps import heatmap, heatmap_png
-from .scale import round_up
+from .maps import heatmap
 
 __all__ = [
-    "CELL",
-    "DPI",
     "GOLD",
     "GRID",
     "HATCH",
-    "HATCH_GROUND",
     "INK",
     "LESS",
     "MORE",
@@ -38,7 +31,5 @@ __all__ = [
     "difference_colormap",
     "figure_png",
     "heatmap",
-    "heatmap_png",
-    "round_up",
     "style",
 ]

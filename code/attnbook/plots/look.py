@@ -74,12 +74,11 @@ def show_in_notebook() -> None:
     shell.display_formatter.formatters["image/png"].for_type(Figure, show)
 
 
-def figure_png(figure: Figure, *, even: bool = False) -> tuple[bytes, int, int]:
+def figure_png(figure: Figure) -> tuple[bytes, int, int]:
     """A figure as PNG bytes with its width and height in CSS pixels; the same bytes each time.
 
-    Drawn at one and a half times its size, for sharp screens, and stored with at most 96 colours:
-    those that cover the picture's colours evenly where `even` asks for it, else colours that are
-    rare in it are merged. Where a scale goes both ways from zero, 256 even ones.
+    Drawn at one and a half times its size, for sharp screens, and stored with at most 96 colours;
+    where a scale goes both ways from zero, with 256 that cover its colours evenly.
     """
     from PIL import Image
 
@@ -88,10 +87,9 @@ def figure_png(figure: Figure, *, even: bool = False) -> tuple[bytes, int, int]:
     figure.savefig(drawn, format="png", dpi=1.5 * 96, bbox_inches=None)
     image = Image.open(drawn).convert("RGB")
     both_ways = any((map_.norm.vmin or 0) < 0 for axes in figure.axes for map_ in axes.images)
-    even = even or both_ways
-    method = Image.Quantize.MAXCOVERAGE if even else None
+    method = Image.Quantize.MAXCOVERAGE if both_ways else None
     colours = 256 if both_ways else 96
-    image = image.quantize(colours, method, kmeans=int(even), dither=Image.Dither.NONE)
+    image = image.quantize(colours, method, kmeans=int(both_ways), dither=Image.Dither.NONE)
     image.save(stored, format="PNG", optimize=True)
     return stored.getvalue(), width, height
 

@@ -9,7 +9,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from .checks import as_panels
-from .look import CELL, STYLE, WIDTH, figure_png, show_in_notebook
+from .look import CELL, STYLE, WIDTH, show_in_notebook
 from .panel import Panel, draw_panel
 from .scale import Scale, draw_legend, round_up
 
@@ -102,9 +102,3 @@ def _places(figure: Figure, panels: list[Panel], columns: int) -> list:
     for axes in every[len(panels) :]:
         axes.remove()
     return list(every[: len(panels)])
-
-
-def heatmap_png(weights, mask=None, **options) -> tuple[bytes, int, int]:
-    """`heatmap` by `figure_png`: PNG bytes, width and height in CSS pixels."""
-    with mpl.rc_context(STYLE):
-        return figure_png(heatmap(weights, mask, **options))

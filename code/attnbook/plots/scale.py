@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import matplotlib as mpl
@@ -50,10 +49,8 @@ class Scale:
         return f"{value:+.2f}".replace("0.", ".", 1).replace("-", "−")
 
 
-def draw_legend(
-    figure: Figure, scale: Scale, axes: list, gold: bool, more: Sequence[Patch] = ()
-) -> None:
-    """Add the colour bar and the key to what is not on it; `more` patches come last."""
+def draw_legend(figure: Figure, scale: Scale, axes: list, gold: bool) -> None:
+    """Add the colour bar and the key to what is not on it."""
     mappable = mpl.cm.ScalarMappable(scale.norm, scale.cmap)
     bar = figure.colorbar(mappable, ax=axes, shrink=0.9, aspect=24, pad=0.02)
     bar.set_label("difference of weights" if scale.signed else "weight")
@@ -70,5 +67,4 @@ def draw_legend(
         handles.append(Patch(facecolor=look.RAMP[0], edgecolor=look.GRID, label="small"))
     if gold:
         handles.append(Patch(facecolor=look.GOLD, edgecolor=look.INK, linewidth=0.8, label="gold"))
-    handles.extend(more)
     figure.legend(handles=handles, loc="outside lower left", ncols=len(handles), handlelength=1.6)

@@ -107,13 +107,21 @@ class AblationView {
     return lists[this.model.get("batch")] ?? lists[0];
   }
 
+  /** Shares out the room. Maps a little too high for their box in the static page give way. */
   place() {
-    this.root.classList.toggle("ah-narrow", this.root.clientWidth < 480);
-    this.switches.place(this.root.clientWidth - 4 || 640, {
-      ...this.sizes, ratio: window.devicePixelRatio || 1,
-      queryLabels: this.labels("query_labels"), keyLabels: this.labels("key_labels"),
-    });
-    this.draw();
+    const { root, switches } = this;
+    root.classList.toggle("ah-narrow", root.clientWidth < 480);
+    const share = (height) => {
+      switches.place(root.clientWidth - 4 || 640, {
+        ...this.sizes, ratio: window.devicePixelRatio || 1,
+        queryLabels: this.labels("query_labels"), keyLabels: this.labels("key_labels"),
+      }, height);
+      this.draw();
+    };
+    share();
+    const box = parseFloat(getComputedStyle(root).getPropertyValue("--attn-height"));
+    const excess = root.getBoundingClientRect().height - box;
+    if (excess > 0) share(switches.layout.height - excess / switches.lines);
   }
 
   /** What one head draws. */

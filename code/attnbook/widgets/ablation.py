@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-
 import anywidget
 import numpy as np
 import traitlets as t
@@ -169,22 +167,9 @@ class HeadAblation(anywidget.AnyWidget):
         """The weights of the sequence shown, as held, of heads in and out: (h, q, k)."""
         return np.frombuffer(self._weights, "u1").reshape(self._shape[:4])[self.batch] / 255
 
-    def png(self) -> tuple[bytes, int, int]:
-        """The same picture without a browser: PNG bytes, and width and height in CSS pixels."""
-        from .ablation_picture import ablation_png
-
-        return ablation_png(self)
-
     def __repr__(self) -> str:
         b, h, q, k, r, _ = self._shape
         return f"HeadAblation({h} heads, {b} sequences of {q} x {k}, {r} answers a query)"
-
-    def _repr_mimebundle_(self, **kwargs):
-        bundle_ = super()._repr_mimebundle_(**kwargs)
-        data, metadata = bundle_ if isinstance(bundle_, tuple) else (bundle_, {})
-        picture, width, height = self.png()
-        data = {**data, "image/png": base64.b64encode(picture).decode("ascii")}
-        return data, {**metadata, "image/png": {"width": width, "height": height}}
 
 
 def _as_base(base, shape: tuple[int, int]) -> np.ndarray:

@@ -16,9 +16,9 @@ export function planHeads(width, count) {
   return { columns, share, labelled: share >= LABELLED };
 }
 
-/** A map without labels in `width` pixels: square cells of whole device pixels. */
-function planBare(width, { queries, keys, ratio }) {
-  const exact = Math.min(LARGEST, (width - 1) / keys);
+/** A map without labels in `width` by `height` pixels: square cells of whole device pixels. */
+function planBare(width, height, { queries, keys, ratio }) {
+  const exact = Math.min(LARGEST, (width - 1) / keys, (height - 1) / queries);
   const cell = exact * ratio >= 1 ? Math.floor(exact * ratio) / ratio : exact;
   return {
     left: 0, top: 0, cellWidth: cell, cellHeight: cell, ratio,
@@ -43,15 +43,17 @@ export class HeadSwitches {
     this.node.append(...this.cells.map((cell) => cell.node));
   }
 
-  place(width, { queries, keys, queryLabels, keyLabels, ratio }) {
+  /** Shares out `width` pixels; a map is at most `height` high. */
+  place(width, { queries, keys, queryLabels, keyLabels, ratio }, height = Infinity) {
     const { columns, share, labelled } = planHeads(width, this.cells.length);
+    this.lines = Math.ceil(this.cells.length / columns);
     this.labelled = labelled;
     const inner = share - 12; // padding and frame
     this.layout = labelled
       ? planLayout(this.cells[0].canvas.getContext("2d"), {
-        width: inner, height: 56 + LARGEST * queries, queryLabels, keyLabels, ratio,
+        width: inner, height: Math.min(56 + LARGEST * queries, height), queryLabels, keyLabels, ratio,
       })
-      : planBare(inner, { queries, keys, ratio });
+      : planBare(inner, height, { queries, keys, ratio });
     this.node.style.gridTemplateColumns = `repeat(${columns}, ${share}px)`;
     this.node.style.gap = `10px ${GAP}px`;
   }

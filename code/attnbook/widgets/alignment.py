@@ -8,14 +8,13 @@ import traitlets as t
 
 from . import arguments, bundle
 from .alignment_examples import UNITS, as_examples
-from .still import StillPicture
 
 CONTROLS = ("example", "model", "view", "step", "play")
 VIEWS = ("map", "lines")
 LINKS = ("sure", "possible")
 
 
-class AlignmentViewer(StillPicture, anywidget.AnyWidget):
+class AlignmentViewer(anywidget.AnyWidget):
     """Where a translator looks, word by word, beside where gold says the word comes from.
 
     For each sentence pair the target tokens are the rows of a heat map and the source tokens its
@@ -183,12 +182,6 @@ class AlignmentViewer(StillPicture, anywidget.AnyWidget):
         rows = marks.any(axis=1)
         hit = marks[np.arange(len(marks)), weights.argmax(axis=1)] & weights.any(axis=1)
         return int(hit[rows].sum()), int(rows.sum())
-
-    def png(self) -> tuple[bytes, int, int]:
-        """The heat map without a browser: PNG bytes, and width and height in CSS pixels."""
-        from .alignment_picture import alignment_png
-
-        return alignment_png(self)
 
     def __repr__(self) -> str:
         count = len(self._examples)

@@ -1,5 +1,5 @@
 // The layer × head browser: every head small on one scale, the chosen one large, its cells read out.
-import { readMaps, takeMap, takeScene } from "./browse_data.js";
+import { readMaps, SIDES, takeMap, takeScene } from "./browse_data.js";
 import { CellExplorer } from "./browse_explorer.js";
 import { LayerGrid } from "./browse_grid.js";
 import { HEADING, planFigure } from "./browse_layout.js";
@@ -100,26 +100,34 @@ class BrowseView {
 
   /** Shares out the room. In the static page the box's height is fixed: the figure takes the rest. */
   place() {
-    const { root, figure, scene, model } = this;
+    const { root, figure, scene, model, legend } = this;
     const ratio = window.devicePixelRatio || 1;
     root.classList.toggle("ah-narrow", root.clientWidth < 480);
-    const every = Object.values(model.get("_sizes")); // so that no map moves when the kind changes
-    const plan = planFigure({
-      width: figure.clientWidth || 640, layers: scene.layers, numbers: Boolean(scene.numbers),
-      heads: Math.max(...every.map(([, heads]) => heads)),
+    const [sizes, scores, examples] = ["_sizes", "_scores", "_examples"].map((name) => model.get(name));
+    const heads = Math.max(...Object.values(sizes).map(([, count]) => count));
+    const plans = Object.fromEntries(model.get("kinds").map((kind) => [kind, planFigure({
+      width: figure.clientWidth || 640, layers: sizes[kind][0], numbers: kind in scores, heads,
+    })]));
+    const plan = plans[scene.kind];
+    const layout = (queryLabels, keyLabels, height) => planLayout(this.canvas.getContext("2d"), {
+      width: plan.largeWidth, height: height - HEADING, queryLabels, keyLabels, ratio,
     });
     figure.classList.toggle("lb-beside", plan.beside);
     figure.style.gap = `${plan.space}px`;
+    legend.place(scene);
     this.grid.place(scene, plan, ratio);
     const tallness = (node) => node.getBoundingClientRect().height;
     const box = parseFloat(getComputedStyle(root).getPropertyValue("--attn-height"));
-    const rest = box ? Math.floor(box - (tallness(root) - tallness(figure))) : 0;
-    figure.style.height = rest ? `${rest}px` : "";
-    const left = plan.beside ? rest : rest - plan.gridHeight - plan.space;
-    const { queryLabels, keyLabels } = scene;
-    this.layout = planLayout(this.canvas.getContext("2d"), {
-      width: plan.largeWidth, height: (rest ? left : TALLEST) - HEADING, queryLabels, keyLabels, ratio,
-    });
+    const grid = Math.max(...Object.values(plans).map(({ gridHeight }) => gridHeight));
+    const large = Math.max(...examples.flatMap((example) => Object.keys(plans).map((kind) => {
+      const [queryLabels, keyLabels] = SIDES[kind].map((side) => example[side]);
+      return HEADING + layout(queryLabels, keyLabels, TALLEST).height;
+    })));
+    const rest = box ? Math.floor(box - (tallness(root) - tallness(figure)))
+      : Math.ceil(plan.beside ? Math.max(grid, large) : grid + plan.space + large);
+    figure.style.height = `${rest}px`; // as the highest choice needs: no other moves the page
+    const left = plan.beside ? rest : rest - grid - plan.space;
+    this.layout = layout(scene.queryLabels, scene.keyLabels, left);
     this.draw();
   }
 

@@ -8,10 +8,9 @@ import traitlets as t
 
 from . import arguments, bundle
 from .browse_examples import KINDS, SIDES, as_browsed, as_kinds, as_numbers
-from .still import StillPicture
 
 
-class LayerHeadBrowser(StillPicture, anywidget.AnyWidget):
+class LayerHeadBrowser(anywidget.AnyWidget):
     """All heads of a Transformer as small maps, layers in rows, and one of them drawn large.
 
     The reader chooses the kind of attention, the example and the head, points at a cell of the
@@ -170,12 +169,6 @@ class LayerHeadBrowser(StillPicture, anywidget.AnyWidget):
             for i, j in self._examples[self.example][_one_of("links", links, ("sure", "possible"))]:
                 marks[i, j] = True
         return marks
-
-    def png(self) -> tuple[bytes, int, int]:
-        """The same picture without a browser: PNG bytes, and width and height in CSS pixels."""
-        from .browse_picture import browse_png
-
-        return browse_png(self)
 
     def __repr__(self) -> str:
         kinds = ", ".join(f"{kind} {layers} x {h}" for kind, (layers, h) in self._sizes.items())

@@ -1,5 +1,4 @@
-// How the small maps and the large one share the room. Lengths are CSS pixels;
-// book/_ext/attn_heights.py reckons with the same.
+// How the small maps and the large one share the room. Lengths are CSS pixels.
 const BESIDE = 560; // from this width on, the large map stands beside the small ones
 const SPACE = 20; // between them
 const GUTTER = 48; // for the names of the layers

@@ -43,7 +43,8 @@ const patch = (name) => element("i", { class: `ah-swatch ${name}` });
 export class BrowseLegend {
   constructor(model) {
     const some = (test) => model.get("_examples").some(test);
-    const kinds = model.get("kinds");
+    const [kinds, scores] = ["kinds", "_scores"].map((name) => model.get(name));
+    Object.assign(this, { kinds, scores });
     const vmax = model.get("vmax");
     this.parts = {
       masked: kinds.includes("decoder") && entry("", patch("ah-masked"), "masked"),
@@ -54,9 +55,22 @@ export class BrowseLegend {
       entry("", patch("ah-zero"), "zero"),
       entry("", "small", element("i", { class: "ah-bar" }), (vmax < 1 ? "≥ " : "") + vmax),
       ...Object.values(this.parts).filter(Boolean));
-    this.label = model.get("score_label") && Object.keys(model.get("_scores")).length
+    this.label = model.get("score_label") && Object.keys(scores).length
       ? entry("", `under each map: ${model.get("score_label")}`) : null;
     if (this.label) this.node.append(this.label);
+  }
+
+  /** Keeps room for the kind whose marks take most. */
+  place(scene) {
+    const { node, kinds, scores } = this;
+    node.style.minHeight = "";
+    const heights = kinds.map((kind) => {
+      const cross = kind === "cross";
+      this.show({ causal: kind === "decoder", sure: cross, possible: cross, numbers: kind in scores });
+      return node.getBoundingClientRect().height;
+    });
+    node.style.minHeight = `${Math.max(...heights)}px`;
+    this.show(scene);
   }
 
   show({ causal, sure, possible, numbers }) {

@@ -71,7 +71,8 @@ class HeatmapView {
     this.grid?.place(width, ratio);
     this.grid?.draw(this.arrays, this.palette);
     const box = parseFloat(getComputedStyle(this.root).getPropertyValue("--attn-height"));
-    const others = this.root.scrollHeight - this.map.offsetHeight;
+    const tallness = (node) => parseFloat(getComputedStyle(node).height); // also of half pixels
+    const others = tallness(this.root) - tallness(this.map);
     const { queryLabels, keyLabels } = this.picture;
     const height = box ? box - others : this.grid ? TALLEST : Infinity;
     this.layout = planLayout(this.canvas.getContext("2d"), { width, height, queryLabels, keyLabels, ratio });

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from . import arguments, bundle, shown
-from .still import StillPicture
 from .traits import HeatmapTraits
 
 CONTROLS = (
@@ -22,7 +21,7 @@ CONTROLS = (
 )
 
 
-class AttentionHeatmap(StillPicture, HeatmapTraits):
+class AttentionHeatmap(HeatmapTraits):
     """A heat map of attention weights, alive in a notebook and in the static page.
 
     The widget carries scores, not weights: the browser masks and normalises them itself, in
@@ -168,10 +167,6 @@ class AttentionHeatmap(StillPicture, HeatmapTraits):
         are the second ones. Queries that `dim_later` fades do not count.
         """
         return shown.hits(self)
-
-    def png(self) -> tuple[bytes, int, int]:
-        """The same picture without a browser: PNG bytes, and width and height in CSS pixels."""
-        return shown.png(self)
 
     def __repr__(self) -> str:
         shape = " x ".join(map(str, self._shape))

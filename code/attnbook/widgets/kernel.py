@@ -8,14 +8,13 @@ import anywidget
 import numpy as np
 import traitlets as t
 
-from . import arguments, bundle
-from .still import StillPicture
+from . import arguments, bundle, shown
 
 KERNELS = ("gaussian", "boxcar", "epanechnikov", "triangular")
 CONTROLS = ("kernel", "width", "query", "leave_one_out")
 
 
-class KernelRegression(StillPicture, anywidget.AnyWidget):
+class KernelRegression(anywidget.AnyWidget):
     """Nadaraya-Watson regression, alive in a notebook and in the static page.
 
     A query is a place on the x axis, the keys are the training inputs, the values their targets.
@@ -108,7 +107,9 @@ class KernelRegression(StillPicture, anywidget.AnyWidget):
             alt=alt
             or f"Kernel regression of {len(x)} points: the fitted curve, and the weights of "
             f"{len(queries)} queries as a heat map.",
-            vmax=_round_up(10 / len(x)) if vmax is None else arguments.as_positive("vmax", vmax),
+            vmax=shown.round_up(10 / len(x))
+            if vmax is None
+            else arguments.as_positive("vmax", vmax),
         )
 
     @t.validate("width", "vmax")
@@ -161,12 +162,6 @@ class KernelRegression(StillPicture, anywidget.AnyWidget):
         """
         target = self._y if self.leave_one_out else self._truth
         return float(np.mean((self.fit() - np.array(target)) ** 2)) if target else math.nan
-
-    def png(self) -> tuple[bytes, int, int]:
-        """The same picture without a browser: PNG bytes, and width and height in CSS pixels."""
-        from .kernel_picture import kernel_png
-
-        return kernel_png(self)
 
     def __repr__(self) -> str:
         controls = f", controls: {', '.join(self.controls)}" if self.controls else ""
@@ -232,10 +227,3 @@ def _finite(name: str, value) -> float:
     if not math.isfinite(number):
         raise ValueError(f"{name} must be finite, got {value}")
     return number
-
-
-def _round_up(weight: float) -> float:
-    """The least of 1, 0.5, 0.2, 0.1, 0.05, ... that holds `weight`, at most 1."""
-    power = 10.0 ** math.floor(math.log10(weight))
-    tops = (round(step * power, 12) for step in (1, 2, 5, 10))
-    return min(1.0, next(top for top in tops if top >= weight * (1 - 1e-9)))

@@ -59,7 +59,7 @@ export function cellAt(layout, x, y, queries, keys) {
 
 /**
  * Places `count` small maps of one size in `width` pixels: columns, the side of the square
- * that each fits, and the layout of its cells. book/_ext/attn_heights.py reckons with the same.
+ * that each fits, and the layout of its cells.
  */
 export function planGrid({ width: room, count, queries, keys, ratio }) {
   const width = Math.min(room, 672); // as wide as the text: the lines are the same on every desk

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import math
 
 import anywidget
@@ -150,22 +149,9 @@ class PositionExplorer(anywidget.AnyWidget):
         here = table[self.place]
         return table @ here / ((here @ here) or 1.0)
 
-    def png(self) -> tuple[bytes, int, int]:
-        """The same picture without a browser: PNG bytes, and width and height in CSS pixels."""
-        from .positions_picture import positions_png
-
-        return positions_png(self)
-
     def __repr__(self) -> str:
         controls = f", controls: {', '.join(self.controls)}" if self.controls else ""
         return f"PositionExplorer({self.kind}, {self.places} places{controls})"
-
-    def _repr_mimebundle_(self, **kwargs):
-        bundle_ = super()._repr_mimebundle_(**kwargs)
-        data, metadata = bundle_ if isinstance(bundle_, tuple) else (bundle_, {})
-        picture, width, height = self.png()
-        data = {**data, "image/png": base64.b64encode(picture).decode("ascii")}
-        return data, {**metadata, "image/png": {"width": width, "height": height}}
 
 
 def _slopes(heads: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What a heat map shows, computed in Python: the weights, hits and picture of the browser."""
+"""What a heat map shows, computed in Python: the weights and hits of the browser."""
 
 from __future__ import annotations
 
@@ -52,15 +52,20 @@ def weights(widget, batch: int, head: int, view: str) -> np.ndarray:
 
 def difference_scale(widget) -> float:
     """The least round number that holds every difference of weights now."""
-    from .. import plots
-
     b, *h, _, _ = widget._shape
     top = max(
         np.abs(weights(widget, batch, head, "difference")).max(initial=0.0)
         for batch in range(b)
         for head in range(h[0] if h else 1)
     )
-    return plots.round_up(top)
+    return round_up(max(top, 0.05))
+
+
+def round_up(weight: float) -> float:
+    """The top of a scale: the least of 1, 0.5, 0.2, 0.1, 0.05, ... that holds it, at most 1."""
+    power = 10.0 ** math.floor(math.log10(weight))
+    tops = (round(step * power, 12) for step in (1, 2, 5, 10))
+    return min(1.0, next(top for top in tops if top >= weight * (1 - 1e-9)))
 
 
 def gold(widget) -> np.ndarray | None:
@@ -86,32 +91,3 @@ def hits(widget) -> tuple[int, int]:
     best = w.argmax(axis=1)
     hit = marks[np.arange(len(w)), best] & (w.max(axis=1) > 0)
     return int(hit[rows].sum()), int(rows.sum())
-
-
-def png(widget) -> tuple[bytes, int, int]:
-    """The picture shown, as PNG bytes with its width and height in CSS pixels."""
-    from .. import plots
-
-    def labels(lists):
-        return lists[widget.batch] if len(lists) > 1 else lists[0]
-
-    grid = "grid" in widget.controls
-    heads = range(len(widget.head_labels)) if grid else [widget.head]
-
-    def every(view):
-        return [weights(widget, widget.batch, head, view) for head in heads]
-
-    difference = widget.view == "difference"
-    titles = widget.head_labels if grid else [widget.title]
-    return plots.heatmap_png(
-        every("first" if difference else widget.view),
-        [allowed(widget, widget.batch, head) for head in heads],
-        compare=every("second") if difference else None,
-        gold=gold(widget),
-        query_labels=labels(widget.query_labels),
-        key_labels=labels(widget.key_labels),
-        title=titles,
-        suptitle=widget.title if grid else "",
-        vmax=widget.difference_max if difference else widget.vmax,
-        columns=4 if len(heads) > 3 else None,
-    )

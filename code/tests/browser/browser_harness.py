@@ -80,26 +80,33 @@ def script(kind: str, value) -> str:
 
 def widget_page(*widgets, style: str = "", states: dict | None = None) -> str:
     """A page with these widgets as the built book has them, mounted by the book's own script."""
-    from attnbook.widgets import AttentionHeatmap, bundle, stub_state
+    from attnbook.widgets import AttentionHeatmap, stub_state
 
-    state = AttentionHeatmap.get_manager_state(widgets=list(widgets))
-    state = stub_state(state)
-    state["state"].update(states or {})
+    state = stub_state(AttentionHeatmap.get_manager_state(widgets=list(widgets)))["state"]
+    ids = [widget.model_id for widget in widgets]
+    return page_of(state | (states or {}), ids, f"body {{ margin: 16px; }} {style}")
+
+
+def page_of(states: dict, ids: list[str], style: str) -> str:
+    """A page with a box for each of these ids, of saved widget states."""
+    from attnbook.widgets import bundle
+
     views = [
         '<div class="attn-widget"><img alt="the picture" src="data:,">'
         + script(
             "application/vnd.jupyter.widget-view+json",
-            {"version_major": 2, "version_minor": 0, "model_id": widget.model_id},
+            {"version_major": 2, "version_minor": 0, "model_id": model_id},
         )
         + "</div>"
-        for widget in widgets
+        for model_id in ids
     ]
-    saved = script("application/vnd.jupyter.widget-state+json", state)
-    code = bundle.registry_script().replace("</", "<\\/")
+    saved = script("application/vnd.jupyter.widget-state+json", {"state": states})
+    names = {state["state"].get("_anywidget_id") for state in states.values()}
+    code = bundle.registry_script(*sorted(names & set(bundle.WIDGETS))).replace("</", "<\\/")
     site = ROOT / "book" / "_site" / "widgets"
     return f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>widgets</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="icon" href="data:,"><style>body {{ margin: 16px; }} {style}</style>
+<link rel="icon" href="data:,"><style>{style}</style>
 <style>{(site / "mount.css").read_text()}</style></head>
 <body>{"".join(views)}{saved}
 <script>{code}</script>

@@ -216,29 +216,3 @@ def contrast(front, back):
 
     low, high = sorted((luminance(front), luminance(back)))
     return (high + 0.05) / (low + 0.05)
-
-
-@pytest.mark.parametrize("count", [1, 2, 3, 4, 8, 12])
-@pytest.mark.parametrize("width", [672, 328])
-def test_the_site_reserves_enough(show, count, width):
-    """The Sphinx extension's estimate holds the widget, and not much more."""
-    import sys
-
-    sys.path.insert(0, str(bundle.HERE.parents[2] / "book" / "_ext"))
-    from attn_heights import reserved_height
-
-    sys.path.pop(0)
-    n = 10
-    widget = HeadAblation(
-        np.full((1, count, n, n), 1 / n),
-        np.zeros((1, count, n, 2, 8)),
-        np.zeros((1, n, 2), dtype=int),
-        relations=["two to the left", "matching key"],
-        query_labels=[f"A{i} B?" for i in range(n)],
-        inputs={"token": [f"A{i}" for i in range(n)], "asks for": ["B"] * n},
-        title="take a head out",
-    )
-    traits = widget.get_state() | {"_anywidget_id": "attnbook.widgets.HeadAblation"}
-    with show(widget, width=width, style=f"body {{ margin: 0; width: {width}px }}") as shown:
-        taken = shown.page.locator(".attn-ablation").bounding_box()["height"]
-    assert 0 <= reserved_height(traits, width) - taken <= 60

@@ -1,12 +1,10 @@
 """The alignment viewer in a browser: what it draws, says, and does, beside counts made apart."""
 
-import importlib.util
 import re
 
 import numpy as np
 import pytest
 from attnbook_testing.alignments import AFTER, BEFORE, examples, score, verdict
-from browser_harness import ROOT
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -679,33 +677,6 @@ def test_the_canvases_are_sharp(show, ratio):
         "(c) => [c.width, c.getBoundingClientRect().width]"
     )
     assert drawn == pytest.approx(ratio * shown, abs=1)
-
-
-@pytest.fixture
-def reserved_height(monkeypatch):
-    """The site's own reckoning, from its extension."""
-    monkeypatch.syspath_prepend(str(ROOT / "book" / "_ext"))
-    return importlib.import_module("attn_widgets").reserved_height
-
-
-@pytest.mark.parametrize(("reckoned", "width"), [(672, 672), (328, 328), (328, 312)])
-@pytest.mark.parametrize(
-    "options",
-    [{}, {"example": 1, "title": "A title"}, {"example": 3}, {"example": 2, "side_by_side": True}],
-)
-def test_the_height_kept_free_is_enough(show, reckoned, width, options, reserved_height):
-    """Whatever the reader steps through, the widget stays in the box that the page gives it."""
-    widget = viewer(**options)
-    height = reserved_height(widget.get_state() | {"_anywidget_id": widget._anywidget_id}, reckoned)
-    style = f".attn-widget {{ --attn-wide: {height}; --attn-narrow: {height}; margin: 0 }}"
-    page = show(widget, width=width + 32, style=style).page
-    box = page.locator(".attn-widget")
-    used = page.locator(".attn-align").bounding_box()["height"]
-    assert height - 45 <= used <= height
-    for step in range(len(widget._examples[widget.example]["target"])):
-        go_to(page, step)
-        assert box.bounding_box()["height"] == height
-        assert page.locator(".attn-align").bounding_box()["height"] == pytest.approx(used, abs=0.6)
 
 
 def test_labels_are_text_not_markup(show):

@@ -1,12 +1,10 @@
 """Kernel regression in a browser: its arithmetic, what it shows, says, and does."""
 
-import importlib.util
 import re
 
 import numpy as np
 import pytest
 import torch
-from browser_harness import ROOT
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -501,35 +499,6 @@ def test_plot_and_weights_stand_side_by_side_and_follow_the_width(show):
     page.set_viewport_size({"width": 400, "height": 800})
     page.wait_for_timeout(100)
     assert not beside()
-
-
-@pytest.mark.parametrize(("reckoned", "width"), [(672, 672), (328, 328), (328, 312)])
-@pytest.mark.parametrize("leave_one_out", [False, True])
-def test_the_height_kept_free_is_enough(show, reckoned, width, leave_one_out, reserved_height):
-    """Whatever the reader does, the widget stays within the box that the static page gives it."""
-    widget = regression(title="A title", leave_one_out=leave_one_out, kernel="boxcar")
-    height = reserved_height(widget.get_state() | {"_anywidget_id": widget._anywidget_id}, reckoned)
-    page = show(
-        widget,
-        width=width + 32,
-        style=f".attn-widget {{ --attn-wide: {height}; --attn-narrow: {height}; margin: 0 }}",
-    ).page
-    box = page.locator(".attn-widget")
-    assert box.bounding_box()["height"] == height
-    used = page.locator(".attn-kernel").bounding_box()["height"]
-    assert height - 12 <= used <= height
-    for key in ("Home", "End"):
-        page.get_by_label("Width").press(key)
-        page.locator("canvas[tabindex]").press(key)
-        page.get_by_label("Leave one out").press("Space")
-        assert box.bounding_box()["height"] == height
-
-
-@pytest.fixture
-def reserved_height(monkeypatch):
-    """The site's own reckoning, from its extension."""
-    monkeypatch.syspath_prepend(str(ROOT / "book" / "_ext"))
-    return importlib.import_module("attn_widgets").reserved_height
 
 
 def test_labels_are_text_not_markup(show):

@@ -139,26 +139,6 @@ def test_the_grid_of_heads_fits(module, width, count, q, k, ratio):
     assert full < 1 or math.isclose(full, round(full)), "whole device pixels"
 
 
-@given(st.integers(1, 24), st.integers(1, 40), st.integers(1, 40))
-@RELAXED
-def test_the_site_reserves_what_the_grid_takes(module, count, q, k):
-    """The Sphinx extension reckons the same lines and sides as the browser."""
-    import sys
-
-    sys.path.insert(0, str(bundle.HERE.parents[2] / "book" / "_ext"))
-    from attn_heights import heads_height
-
-    sys.path.pop(0)
-    traits = {"controls": ["grid"], "head_labels": ["x"] * count, "_shape": [1, count, q, k]}
-    for width in (672, 328):
-        size = {"width": width, "count": count, "queries": q, "keys": k, "ratio": 1}
-        plan = module("layout.js")("planGrid", size)
-        lines = math.ceil(count / plan["columns"])
-        taken = lines * (plan["height"] + 26) + 8 * (lines - 1) + 12  # name, frame, gaps
-        assert 0 <= heads_height(traits, width) - taken + 4 <= lines * (plan["side"] / 2 + 3) + 4
-    assert heads_height({"controls": []}, 672) == 0
-
-
 def picture(**changes):
     weights = {"array": [0.1, 0.6, 0.3, 0.0]}
     return {

@@ -1,12 +1,10 @@
 """The positions explorer in a browser: its arithmetic, what it shows, says, and does."""
 
-import importlib
 import itertools
 from decimal import ROUND_HALF_UP, Context
 
 import numpy as np
 import pytest
-from browser_harness import ROOT
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -256,36 +254,6 @@ def test_the_canvases_are_sharp(show, ratio):
     for canvas in page.locator("canvas").all():
         drawn, shown = canvas.evaluate("(c) => [c.width, c.getBoundingClientRect().width]")
         assert drawn == pytest.approx(ratio * shown, abs=1)
-
-
-@pytest.fixture
-def reserved_height(monkeypatch):
-    """The site's own reckoning, from its extension."""
-    monkeypatch.syspath_prepend(str(ROOT / "book" / "_ext"))
-    return importlib.import_module("attn_widgets").reserved_height
-
-
-@pytest.mark.parametrize(("reckoned", "width"), [(672, 672), (328, 328), (328, 312)])
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_height_kept_free_is_enough(show, reckoned, width, kind, reserved_height):
-    """Whatever the reader does, the widget stays within the box that the static page gives it."""
-    widget = PositionExplorer(title="A title", kind=kind)
-    height = reserved_height(widget.get_state() | {"_anywidget_id": widget._anywidget_id}, reckoned)
-    page = show(
-        widget,
-        width=width + 32,
-        style=f".attn-widget {{ --attn-wide: {height}; --attn-narrow: {height}; margin: 0 }}",
-    ).page
-    box = page.locator(".attn-widget")
-    assert box.bounding_box()["height"] == height
-    used = page.locator(".attn-positions").bounding_box()["height"]
-    assert height - 16 <= used <= height
-    for name in ("Sinusoidal", "Rotary", "ALiBi"):
-        page.get_by_role("radio", name=name).check(force=True)
-        page.locator("canvas[tabindex]").press("End")
-        assert box.bounding_box()["height"] == height
-        used = page.locator(".attn-positions").bounding_box()["height"]
-        assert used <= height
 
 
 def test_labels_are_text_not_markup(show):
