@@ -79,7 +79,9 @@ def keep_same_but_for_numbers(old, new) -> None:
     stored = {c.id: c for c in old.cells if c.cell_type == "code" and "id" in c}
     for cell in new.cells:
         before = stored.get(cell.get("id"))
-        shows_widget = any(WIDGET_VIEW in output.get("data", {}) for output in cell.outputs)
+        shows_widget = any(
+            WIDGET_VIEW in output.get("data", {}) for output in cell.get("outputs", [])
+        )
         if before is None or shows_widget or "nbval-ignore-output" not in tags(cell):
             continue
         if before.source == cell.source and _shape(before.outputs) == _shape(cell.outputs):
