@@ -74,10 +74,8 @@ class MultiHeadAttention(nn.Module):
         d = d_model // num_heads
         self.positions = _check_positions(positions, num_heads, d)
         self.W_q = _linear(d_model, d_model, bias)
-        key_size = d_model if key_size is None else key_size
-        value_size = d_model if value_size is None else value_size
-        for name, size in (("key_size", key_size), ("value_size", value_size)):
-            check_count(name, size, least=1)
+        key_size = check_count("key_size", d_model if key_size is None else key_size, least=1)
+        value_size = check_count("value_size", d_model if value_size is None else value_size, 1)
         self.W_k = _linear(key_size, num_kv_heads * d, bias)
         self.W_v = _linear(value_size, num_kv_heads * d, bias)
         self.W_o = _linear(d_model, d_model, bias)
@@ -236,20 +234,15 @@ def _divisor(name: str, value: int, of: str, whole: int) -> int:
 
 
 def _check_positions(positions, num_heads: int, d: int):
-    if isinstance(positions, RotaryPositions):
-        if positions.d != d:
-            raise ValueError(f"positions must turn d = {d} features of a head, not {positions.d}")
-    elif isinstance(positions, AlibiPositions):
-        if positions.num_heads != num_heads:
-            raise ValueError(
-                f"positions must have a slope for each of {num_heads} heads, not "
-                f"{positions.num_heads}"
-            )
-    elif positions is not None:
+    if not isinstance(positions, RotaryPositions | AlibiPositions | None):
         raise TypeError(
             "positions must be RotaryPositions, AlibiPositions or None (others are added to the "
             f"inputs), got {type(positions).__name__}"
         )
+    if (got := getattr(positions, "d", d)) != d:
+        raise ValueError(f"positions must turn d = {d} features of a head, not {got}")
+    if (got := getattr(positions, "num_heads", num_heads)) != num_heads:
+        raise ValueError(f"positions must have a slope for each of {num_heads} heads, not {got}")
     return positions
 
 

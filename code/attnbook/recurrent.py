@@ -14,7 +14,6 @@ Shape letters: `b` batch, `q` target tokens, `k` source tokens, `d` features, `l
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
@@ -33,7 +32,7 @@ from ._checks import (
 from .attention import attention
 from .masks import length_mask
 from .normalize import masked_softmax
-from .scores import AdditiveScore, ConcatScore, GeneralScore, dot, scaled_dot
+from .scores import Score, make_score, scaled_dot
 
 __all__ = [
     "AttentionDecoder",
@@ -48,8 +47,6 @@ __all__ = [
 ]
 
 CELLS = {"gru": nn.GRU, "lstm": nn.LSTM}
-SCORES = ("additive", "concat", "dot", "general", "scaled_dot")
-Score = Callable[[Tensor, Tensor], Tensor]
 
 
 # What the models pass on: values, never changed in place
@@ -137,14 +134,7 @@ class RecurrentEncoder(nn.Module):
         self.output_size = check_count("hidden_size", hidden_size, least=1) * (1 + bidirectional)
         self.embedding = nn.Embedding(vocab_size, check_count("embed_size", embed_size, 1), 0)
         self.dropout = nn.Dropout(check_probability("dropout", dropout))
-        self.rnn = CELLS[cell](
-            embed_size,
-            hidden_size,
-            num_layers,
-            batch_first=True,
-            bidirectional=bidirectional,
-            dropout=dropout if num_layers > 1 else 0.0,
-        )
+        self.rnn = layers(cell, embed_size, hidden_size, num_layers, dropout, bidirectional)
 
     def forward(self, source: Tensor, source_lens: Tensor) -> Encoding:
         """Encode ids (b, k) of which the first `source_lens` (b,) of each row count.
@@ -161,11 +151,12 @@ class RecurrentEncoder(nn.Module):
         (b, k), shortest = source.shape, int(lengths.min())
         if shortest == k:  # packing would cost time and change nothing
             mask = torch.ones(b, 1, k, dtype=torch.bool, device=source.device)
-            outputs, last = self.rnn(self._embed(source))
+            outputs, last = self.rnn(self.dropout(look_up(self.embedding, "source", source)))
         else:
             mask = length_mask(lengths.to(source.device), k)  # (b, 1, k)
+            source = source.masked_fill(~mask.squeeze(1), 0)
             packed = pack_padded_sequence(
-                self._embed(source.masked_fill(~mask.squeeze(1), 0)),
+                self.dropout(look_up(self.embedding, "source", source)),  # (b, k) -> (b, k, e)
                 lengths.clamp(min=1),
                 batch_first=True,
                 enforce_sorted=False,
@@ -183,10 +174,13 @@ class RecurrentEncoder(nn.Module):
             hidden = tuple(torch.where(something, h, 0.0) for h in hidden)
         return Encoding(outputs, hidden, mask)
 
-    def _embed(self, source: Tensor) -> Tensor:
-        """(b, k) -> (b, k, e)."""
-        embedded = look_up(self.embedding, "source", source)
-        return self.dropout(embedded) if self.training else embedded
+
+def layers(
+    cell: str, inputs: int, hidden_size: int, n: int, dropout: float, bidirectional: bool = False
+) -> nn.RNNBase:
+    """torch's recurrent layers, `n` of them, with dropout between."""
+    options = {"batch_first": True, "bidirectional": bidirectional}
+    return CELLS[cell](inputs, hidden_size, n, dropout=dropout if n > 1 else 0.0, **options)
 
 
 def look_up(embedding: nn.Embedding, name: str, ids: Tensor) -> Tensor:
@@ -294,13 +288,7 @@ class Decoder(nn.Module):
         self.bridge = Bridge(encoder_size, hidden_size, num_layers, cell) if bridge else None
         self.embedding = nn.Embedding(vocab_size, check_count("embed_size", embed_size, 1), 0)
         self.dropout = nn.Dropout(check_probability("dropout", dropout))
-        self.rnn = CELLS[cell](
-            embed_size + context_size,
-            hidden_size,
-            num_layers,
-            batch_first=True,
-            dropout=dropout if num_layers > 1 else 0.0,
-        )
+        self.rnn = layers(cell, embed_size + context_size, hidden_size, num_layers, dropout)
         self.output = nn.Linear(readout_size, vocab_size)
 
     def first_hidden(self, encoding: Encoding) -> tuple[Tensor, ...]:
@@ -323,8 +311,7 @@ class Decoder(nn.Module):
                 f"inputs must have the {len(state.context)} rows of the state, "
                 f"got shape {shape(inputs)}"
             )
-        embedded = look_up(self.embedding, "inputs", inputs)
-        return self.dropout(embedded) if self.training else embedded
+        return self.dropout(look_up(self.embedding, "inputs", inputs))
 
     def run(self, x: Tensor, hidden: tuple[Tensor, ...]) -> tuple[Tensor, tuple[Tensor, ...]]:
         """All steps in one call of torch's kernel: (b, q, ...) -> states (b, q, d), and last."""
@@ -340,31 +327,17 @@ class PlainDecoder(Decoder):
     The vector is the first hidden state of the top layer.
 
     Args:
-        vocab_size: target ids run from 0 to `vocab_size` - 1; 0 is padding.
-        embed_size: features of a token's embedding.
+        vocab_size, embed_size, dropout: as in `RecurrentEncoder`, of the target.
         hidden_size: features of a state.
-        encoder_size: `output_size` of the encoder.
-        cell: "gru" or "lstm", as the encoder's.
-        num_layers: recurrent layers, as many as the encoder's.
+        encoder_size, cell, num_layers: `output_size`, `cell`, `num_layers` of the encoder.
         bridge: map the encoder's last state to the first one here; False hands it on as it is.
-        dropout: probability on embeddings and between layers, in training only.
 
     Source: Cho et al. 2014, section 2.2; the output layer reads the state alone.
     """
 
-    def __init__(
-        self,
-        vocab_size: int,
-        embed_size: int,
-        hidden_size: int,
-        *,
-        encoder_size: int,
-        **options,
-    ):
+    def __init__(self, vocab_size: int, embed_size: int, hidden_size: int, **options):
         sizes = {"context_size": hidden_size, "readout_size": hidden_size}
-        super().__init__(
-            vocab_size, embed_size, hidden_size, encoder_size=encoder_size, **sizes, **options
-        )
+        super().__init__(vocab_size, embed_size, hidden_size, **sizes, **options)
 
     def start(self, encoding: Encoding) -> RecurrentState:
         """The state before the first target token."""
@@ -438,9 +411,9 @@ class AttentionDecoder(Decoder):
 
     def start(self, encoding: Encoding) -> RecurrentState:
         """The state before the first target token; projects the source's keys."""
-        outputs, mask = encoding.outputs, encoding.mask
+        outputs = encoding.outputs
         project = getattr(self.score, "project_keys", None)
-        memory = Memory(outputs, project(outputs) if project else outputs, mask)
+        memory = Memory(outputs, project(outputs) if project else outputs, encoding.mask)
         hidden = self.first_hidden(encoding)
         return RecurrentState(hidden, outputs.new_zeros(len(outputs), self.encoder_size), memory)
 
@@ -501,30 +474,6 @@ class AttentionDecoder(Decoder):
 def _stack(tensors) -> Tensor:
     """Tensors (b, d) as (b, n, d); a single one, the rule when decoding, is not copied."""
     return tensors[0].unsqueeze(1) if len(tensors) == 1 else torch.stack(tensors, dim=1)
-
-
-def make_score(
-    score: str | Score, query_size: int, key_size: int, hidden_size: int | None = None
-) -> Score:
-    """The score of that name for queries and keys of these sizes; a callable is returned as it is.
-
-    Raises:
-        ValueError: an unknown name, or "dot" and "scaled_dot" for unequal sizes.
-    """
-    if callable(score):
-        return score
-    check_choice("score", score, SCORES)
-    if score in ("additive", "concat"):
-        make = AdditiveScore if score == "additive" else ConcatScore
-        return make(query_size, key_size, query_size if hidden_size is None else hidden_size)
-    if score == "general":
-        return GeneralScore(query_size, key_size)
-    if query_size != key_size:
-        raise ValueError(
-            f"score {score!r} needs states of the encoder and of the decoder of one size, got "
-            f'{key_size} and {query_size}; "general" and "additive" take unequal ones'
-        )
-    return dot if score == "dot" else scaled_dot
 
 
 # Both as one model
@@ -605,24 +554,11 @@ def recurrent_translator(
     if bidirectional and check_count("hidden_size", hidden_size, least=1) % 2:
         raise ValueError(f"hidden_size must be even for two directions, got {hidden_size}")
     shared = {"cell": cell, "num_layers": num_layers, "dropout": dropout}
-    encoder = RecurrentEncoder(
-        source_size,
-        embed_size,
-        hidden_size // (1 + bidirectional),
-        bidirectional=bidirectional,
-        **shared,
-    )
+    half = hidden_size // (1 + bidirectional)
+    encoder = RecurrentEncoder(source_size, embed_size, half, bidirectional=bidirectional, **shared)
+    sizes = (target_size, embed_size, hidden_size)
     shared["encoder_size"] = encoder.output_size
     if attention is None:
-        decoder = PlainDecoder(target_size, embed_size, hidden_size, **shared)
-    else:
-        decoder = AttentionDecoder(
-            target_size,
-            embed_size,
-            hidden_size,
-            score=score,
-            score_size=score_size,
-            query=attention,
-            **shared,
-        )
-    return RecurrentTranslator(encoder, decoder)
+        return RecurrentTranslator(encoder, PlainDecoder(*sizes, **shared))
+    choices = {"score": score, "score_size": score_size, "query": attention}
+    return RecurrentTranslator(encoder, AttentionDecoder(*sizes, **choices, **shared))

@@ -14,12 +14,15 @@ softmax(log K)_j = K_j / sum_i K_i. Outside its support a kernel scores minus in
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ._checks import check_count, check_pair, check_positive, shape
+from ._checks import check_choice, check_count, check_pair, check_positive, shape
+
+Score = Callable[[Tensor, Tensor], Tensor]
 
 BLOCK = 2**20  # hidden features that `AdditiveScore` holds at once: 4 MB in single precision
 
@@ -109,7 +112,29 @@ def triangular(queries: Tensor, keys: Tensor, *, width: float | Tensor = 1.0) ->
     return _log_positive(1 - distances)
 
 
-class GeneralScore(nn.Module):
+class LearnedScore(nn.Module):
+    """What the learned scores share: queries (..., q, query_size), keys (..., k, key_size)."""
+
+    def __init__(self, query_size: int, key_size: int):
+        super().__init__()
+        self.query_size = check_count("query_size", query_size, least=1)
+        self.key_size = check_count("key_size", key_size, least=1)
+
+    def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
+        """Scores (..., q, k)."""
+        self.check(queries, keys)
+        return self.from_projected(queries, self.project_keys(keys))
+
+    def check(self, queries: Tensor, keys: Tensor) -> None:
+        """Raise unless both have the sizes that this score was made for."""
+        check_pair(queries, keys, same_features=False)
+        sizes = (("queries", queries, self.query_size), ("keys", keys, self.key_size))
+        for name, tensor, size in sizes:
+            if tensor.shape[-1] != size:
+                raise ValueError(f"{name} must have {size} features, got shape {shape(tensor)}")
+
+
+class GeneralScore(LearnedScore):
     """Score by q^T W k, a learned bilinear form that joins queries and keys of unequal sizes.
 
     Shapes: queries (..., q, query_size), keys (..., k, key_size) -> (..., q, k).
@@ -118,9 +143,7 @@ class GeneralScore(nn.Module):
     """
 
     def __init__(self, query_size: int, key_size: int):
-        super().__init__()
-        self.query_size = check_count("query_size", query_size, least=1)
-        self.key_size = check_count("key_size", key_size, least=1)
+        super().__init__(query_size, key_size)
         self.W = nn.Linear(key_size, query_size, bias=False)  # k -> W k
 
     def project_keys(self, keys: Tensor) -> Tensor:
@@ -131,26 +154,17 @@ class GeneralScore(nn.Module):
         """Scores (..., q, k) from queries and keys that `project_keys` has projected."""
         return queries @ projected.mT
 
-    def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
-        _check_sizes(queries, keys, self.query_size, self.key_size)
-        return self.from_projected(queries, self.project_keys(keys))
 
-
-class AdditiveScore(nn.Module):
+class AdditiveScore(LearnedScore):
     """Score by w^T tanh(W_q q + W_k k), a network with one hidden layer.
 
     Shapes: queries (..., q, query_size), keys (..., k, key_size) -> (..., q, k).
-
-    A source that is asked many times projects its keys once: pass ``project_keys(keys)`` to
-    `from_projected`.
 
     Source: Bahdanau et al. 2015, appendix A.1.2.
     """
 
     def __init__(self, query_size: int, key_size: int, hidden_size: int):
-        super().__init__()
-        self.query_size = check_count("query_size", query_size, least=1)
-        self.key_size = check_count("key_size", key_size, least=1)
+        super().__init__(query_size, key_size)
         check_count("hidden_size", hidden_size, least=1)
         self.W_q = nn.Linear(query_size, hidden_size, bias=False)
         self.W_k = nn.Linear(key_size, hidden_size, bias=False)
@@ -164,12 +178,8 @@ class AdditiveScore(nn.Module):
         """Scores (..., q, k) from queries and keys that `project_keys` has projected."""
         return _hidden_layer(self.W_q(queries), projected, self.w)
 
-    def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
-        _check_sizes(queries, keys, self.query_size, self.key_size)
-        return self.from_projected(queries, self.project_keys(keys))
 
-
-class ConcatScore(nn.Module):
+class ConcatScore(LearnedScore):
     """Score by v^T tanh(W [q; k]), one layer over the pair laid end to end.
 
     Splitting W = [W_q W_k] shows that this is `AdditiveScore` under another name.
@@ -180,9 +190,7 @@ class ConcatScore(nn.Module):
     """
 
     def __init__(self, query_size: int, key_size: int, hidden_size: int):
-        super().__init__()
-        self.query_size = check_count("query_size", query_size, least=1)
-        self.key_size = check_count("key_size", key_size, least=1)
+        super().__init__(query_size, key_size)
         check_count("hidden_size", hidden_size, least=1)
         self.W = nn.Linear(query_size + key_size, hidden_size, bias=False)
         self.v = nn.Linear(hidden_size, 1, bias=False)
@@ -197,11 +205,35 @@ class ConcatScore(nn.Module):
         return _hidden_layer(queries, projected, self.v)
 
     def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
-        _check_sizes(queries, keys, self.query_size, self.key_size)
+        self.check(queries, keys)
         q, k = queries.shape[-2], keys.shape[-2]
         left = queries.unsqueeze(-2).expand(*queries.shape[:-1], k, -1)  # (..., q, k, query_size)
         right = keys.unsqueeze(-3).expand(*keys.shape[:-2], q, k, -1)  # (..., q, k, key_size)
         return self.v(self.W(torch.cat((left, right), dim=-1)).tanh()).squeeze(-1)
+
+
+def make_score(
+    score: str | Score, query_size: int, key_size: int, hidden_size: int | None = None
+) -> Score:
+    """The score of that name for queries and keys of these sizes; a callable is returned as it is.
+
+    Raises:
+        ValueError: an unknown name, or "dot" and "scaled_dot" for unequal sizes.
+    """
+    if callable(score):
+        return score
+    check_choice("score", score, ("additive", "concat", "dot", "general", "scaled_dot"))
+    if score == "general":
+        return GeneralScore(query_size, key_size)
+    if score in ("additive", "concat"):
+        make = AdditiveScore if score == "additive" else ConcatScore
+        return make(query_size, key_size, query_size if hidden_size is None else hidden_size)
+    if query_size != key_size:
+        raise ValueError(
+            f"score {score!r} needs states of the encoder and of the decoder of one size, got "
+            f'{key_size} and {query_size}; "general" and "additive" take unequal ones'
+        )
+    return dot if score == "dot" else scaled_dot
 
 
 def _hidden_layer(queries: Tensor, keys: Tensor, readout: nn.Linear) -> Tensor:
@@ -215,13 +247,6 @@ def _hidden_layer(queries: Tensor, keys: Tensor, readout: nn.Linear) -> Tensor:
     blocks = queries.split(few, dim=-3)  # each (..., few, 1, hidden)
     # of all pairs' features (..., q, k, hidden), only a block's are held
     return torch.cat([readout((block + keys).tanh_()) for block in blocks], dim=-3).squeeze(-1)
-
-
-def _check_sizes(queries: Tensor, keys: Tensor, query_size: int, key_size: int) -> None:
-    check_pair(queries, keys, same_features=False)
-    for name, tensor, size in (("queries", queries, query_size), ("keys", keys, key_size)):
-        if tensor.shape[-1] != size:
-            raise ValueError(f"{name} must have {size} features, got shape {shape(tensor)}")
 
 
 def _squared_distances(queries: Tensor, keys: Tensor, width: float | Tensor) -> Tensor:
