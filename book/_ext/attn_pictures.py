@@ -27,20 +27,30 @@ def image_tag(translator, node) -> str:
         for name in ("width", "height")
         if name in node
     )
+    classes = " ".join(["attn-picture", *node["classes"]])
     return (
-        f'<img class="attn-picture" src="{translator.encode(uri)}"'
+        f'<img class="{classes}" src="{translator.encode(uri)}"'
         f' alt="{translator.attval(node.get("alt", ""))}"{size} loading="lazy" decoding="async">'
     )
 
 
 def visit_sized_picture(translator, node) -> None:
-    """Write a picture."""
-    translator.body.append(image_tag(translator, node))
+    """Write a picture; a figure, which is drawn on white, and its twin for the dark page."""
+    tag = image_tag(translator, node)
+    if "attn-figure" in node["classes"]:
+        dark = tag.replace("attn-figure", "attn-figure-dark", 1).replace(
+            '.png"', '-dark.png"', 1
+        )
+        tag += dark
+    translator.body.append(tag)
     raise nodes.SkipNode
 
 
 class DelayPictures(SphinxPostTransform):
-    """In HTML, load a picture only when it comes near, and keep its place until then."""
+    """In HTML, load a picture only when it comes near, and keep its place until then.
+
+    A figure of the class `attn-as-is` shows things and not numbers: it has no dark twin.
+    """
 
     default_priority = 500
     formats = ("html",)
@@ -56,6 +66,8 @@ class DelayPictures(SphinxPostTransform):
             if len(sizes) == 2 and all(size.isdecimal() for size in sizes):
                 picture = sized_picture("", **node.attributes)
                 picture["classes"] = [*node["classes"], "no-scaled-link"]
+                if node["uri"].endswith(".png") and "attn-as-is" not in node["classes"]:
+                    picture["classes"].append("attn-figure")
                 picture["width"], picture["height"] = sizes
                 node.replace_self(picture)
 

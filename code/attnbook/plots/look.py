@@ -6,6 +6,7 @@ import io
 import sys
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
@@ -78,7 +79,8 @@ def figure_png(figure: Figure) -> tuple[bytes, int, int]:
     """A figure as PNG bytes with its width and height in CSS pixels; the same bytes each time.
 
     Drawn at one and a half times its size, for sharp screens, and stored with at most 96 colours;
-    where a scale goes both ways from zero, with 256 that cover its colours evenly.
+    a heat map with 160 more from its scale, evenly: a scale of few colours shows steps that the
+    numbers have not.
     """
     from PIL import Image
 
@@ -86,11 +88,13 @@ def figure_png(figure: Figure) -> tuple[bytes, int, int]:
     drawn, stored = io.BytesIO(), io.BytesIO()
     figure.savefig(drawn, format="png", dpi=1.5 * 96, bbox_inches=None)
     image = Image.open(drawn).convert("RGB")
-    both_ways = any((map_.norm.vmin or 0) < 0 for axes in figure.axes for map_ in axes.images)
-    method = Image.Quantize.MAXCOVERAGE if both_ways else None
-    colours = 256 if both_ways else 96
-    image = image.quantize(colours, method, kmeans=int(both_ways), dither=Image.Dither.NONE)
-    image.save(stored, format="PNG", optimize=True)
+    few = image.quantize(96, dither=Image.Dither.NONE)
+    scales = [map_.cmap for axes in figure.axes for map_ in axes.images if map_.cmap.N > 2]
+    if scales:
+        even = scales[0](np.linspace(0, 1, 160), bytes=True)[:, :3]
+        few.putpalette(bytes(few.getpalette()[: 3 * 96]) + even.tobytes())
+        few = image.quantize(palette=few, dither=Image.Dither.NONE)
+    few.save(stored, format="PNG", optimize=True)
     return stored.getvalue(), width, height
 
 
