@@ -152,7 +152,7 @@ class Edition:
         ):
             self.flush()
             self.code_up_to(node["cell_index"] + 1)
-            self.text += [self.caption(figure) for figure in node.findall(nodes.figure)]
+            self.text += map(self.markdown.block, node.findall(nodes.caption))
         else:
             self.markdown.level = level
             if written := self.markdown.block(node):
@@ -173,13 +173,6 @@ class Edition:
             if cell.cell_type == "code" and cell.source.strip():
                 self.cells.append(code_cell(cell))
         self.placed = max(self.placed, end)
-
-    def caption(self, figure: nodes.figure) -> str:
-        """A figure's number and caption, to stand below its cell."""
-        words = [
-            self.markdown.inline(c.children) for c in figure.findall(nodes.caption)
-        ]
-        return f"**{self.number(figure)}** {' '.join(words)}"
 
     def number(self, node: nodes.Element) -> str:
         """The page's number of a figure, a table or a formula."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from attn_diagrams import picture
 from docutils import nodes
 from sphinx import addnodes
 
@@ -89,6 +90,19 @@ class Markdown:
             end = text.rfind(r"\end{") if node.get("nowrap") else -1
             text = f"{text} {tag}" if end < 0 else f"{text[:end]}{tag} {text[end:]}"
         return f"$$\n{text}\n$$"
+
+    def write_figure(self, node) -> str:
+        """A diagram and its caption."""
+        return self.blocks(node.children)
+
+    def write_diagram(self, node) -> str:
+        drawing = node["drawing"]
+        return f"![{escape(drawing.desc)}]({picture(drawing)})"
+
+    def write_caption(self, node) -> str:
+        """A figure's number and its words."""
+        number, said = self.number(node.parent), self.inline(node.children)
+        return f"**{number}** {said}" if number else said
 
     def write_literal_block(self, node) -> str:
         fence = "`" * max(

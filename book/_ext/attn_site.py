@@ -45,6 +45,7 @@ NEEDED_BY = {
     ("togglebutton",): re.compile(r'class="[^"]*\b(?:toggle|dropdown)\b'),
     ("copybutton", "clipboard"): re.compile(r'class="highlight[ "]'),
     ("mystnb.",): re.compile(r'class="cell[ "]'),
+    ("diagrams.css",): re.compile(r'class="attn-drawing '),
     ("landing.css",): re.compile(r'class="[^"]*\battn-(?:hero|claim)\b'),
     ("THEBE_JS_URL", "sphinx-thebe"): re.compile(r"(?!)"),
 }

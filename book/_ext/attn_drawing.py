@@ -1,0 +1,364 @@
+"""Draws a diagram from its description: an SVG across for a wide page, one down for a phone.
+
+A description (`book/diagrams/NAME.toml`) holds `title`, `desc`, `edges`, `nodes` and perhaps
+`frames`. A node has a kind, which gives it colour and form, a label, its shape in letters, its
+place `at = [column, row]`, and perhaps an equation `eq`. `cells` make it a grid of numbers, in
+which "" is masked. An edge is "a > b": straight, or with one bend before b. A word after it
+chooses another way: `turn` (along the row of a, then into the side of b) or `under` (below both).
+On a phone columns become rows; frames with `panel = true` then follow one another.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+
+import tomllib
+
+KINDS = "query key value score mask weight output plain op".split()
+ALONG, ACROSS, ROUND = 25, 16, 6  # gaps with the flow and beside it, corners
+CELL, ROW = 30, 27  # of a grid
+UNDER, PAD, TITLE = 20, 10, 20  # below a box, inside a frame, a line of words above
+SUBSCRIPT = re.compile(r"_\{(.*?)\}")
+NODE_KEYS = {"kind", "label", "shape", "at", "eq", "cells", "rows", "columns"}
+
+
+@dataclass
+class Node:
+    """A box, a pill or a grid; `x`, `y` is its middle."""
+
+    name: str
+    kind: str
+    at: tuple[float, float]
+    label: str = ""
+    shape: str = ""
+    eq: str = ""
+    cells: list = field(default_factory=list)
+    rows: list = field(default_factory=list)
+    columns: list = field(default_factory=list)
+    x: float = 0
+    y: float = 0
+
+    def measure(self) -> None:
+        """Half its width and height."""
+        if self.cells:
+            self.w, self.h = CELL * len(self.cells[0]) / 2, ROW * len(self.cells) / 2
+        else:
+            words = 7.2 * len(SUBSCRIPT.sub(r"\1", self.label))
+            self.w = max(50, words + 20, 6.7 * len(self.shape) + 16) / 2
+            self.h = (28 if self.kind == "op" else 42 if self.shape else 32) / 2
+
+    def make_room(self, *, labelled: bool) -> None:
+        """The room that it needs with its words: to the left, above, right and below."""
+        self.labelled = bool(self.rows) and labelled
+        above = TITLE * bool(self.cells and self.label) + 17 * bool(self.columns)
+        self.top = self.h + above
+        left = 10 + 6.4 * max(map(len, self.rows)) if self.labelled else 0
+        title = 3.8 * len(self.label) if self.cells else 0
+        wide = max(self.w, title)
+        self.room = [max(self.w + left, title), self.top, wide, self.h]
+
+
+@dataclass
+class Frame:
+    """A box around some nodes, with words; a panel stands below the one before on a phone."""
+
+    label: str
+    nodes: list[str]
+    panel: bool = False
+    below: bool = False  # the words stand at the foot
+
+
+@dataclass
+class Diagram:
+    """A description that has been read."""
+
+    title: str
+    desc: str
+    edges: list[list[str]]
+    nodes: dict[str, Node]
+    frames: list[Frame]
+    fits_phone: bool  # one arrangement serves both
+
+
+def read(path: Path) -> Diagram:
+    """A description from its file; ValueError names what is wrong in it."""
+    given = tomllib.loads(path.read_text(encoding="utf-8"))
+    nodes = {}
+    for name, said in given["nodes"].items():
+        unknown = said.keys() - NODE_KEYS
+        if unknown or said["kind"] not in KINDS:
+            raise ValueError(f"{path.name}: {name}: unknown {unknown or said['kind']}")
+        nodes[name] = Node(name, **{"label": name} | said)
+    edges = [edge.replace(">", " ").split() for edge in given["edges"]]
+    frames = [Frame(**frame) for frame in given.get("frames", [])]
+    named = {name for edge in edges for name in edge[:2]}
+    named |= {name for frame in frames for name in frame.nodes}
+    if named - nodes.keys():
+        raise ValueError(f"{path.name}: no nodes {sorted(named - nodes.keys())}")
+    same = given.get("fits_phone", False)
+    return Diagram(given["title"], given["desc"], edges, nodes, frames, same)
+
+
+def places(diagram: Diagram, down: bool) -> dict[str, tuple[float, float]]:
+    """Column and row of each node: as said, or turned, panel below panel."""
+    at = {name: tuple(node.at) for name, node in diagram.nodes.items()}
+    if not down:
+        return at
+    at = {name: (row, column) for name, (column, row) in at.items()}
+    start = 0.0
+    for panel in (f for f in diagram.frames if f.panel):
+        left = min(at[name][0] for name in panel.nodes)
+        for name in panel.nodes:
+            at[name] = (at[name][0] - left, at[name][1] + start)
+        start = max(at[name][1] for name in panel.nodes) + 1
+    return at
+
+
+def lines(at: dict[str, float], before: dict, after: dict, gap: float):
+    """From a column's number to its middle: no two neighbours come closer than the gap.
+
+    A place between two columns lies between their middles, one outside as far as a column is wide.
+    """
+    whole = sorted({place for place in at.values() if place == int(place)})
+    middles = {}
+    for n, place in enumerate(whole):
+        here = [name for name in at if at[name] == place]
+        middle = max(before[name] for name in here)
+        if n:
+            last = [name for name in at if at[name] == whole[n - 1]]
+            middle += middles[whole[n - 1]] + max(after[name] for name in last) + gap
+        middles[place] = middle
+
+    def middle(place: float) -> float:
+        low = max([w for w in whole[:-1] if w <= place], default=whole[0])
+        high = min(w for w in whole if w > low) if len(whole) > 1 else low
+        span = middles[high] - middles[low]
+        return middles[low] + (span * (place - low) / (high - low) if span else 0)
+
+    return middle
+
+
+def arrange(diagram: Diagram, down: bool) -> list[tuple[Frame, list[float]]]:
+    """Give each node its middle; the frames with left, top, right and bottom."""
+    at, nodes = places(diagram, down), diagram.nodes
+    first = min(column for column, _ in at.values())
+    for node in nodes.values():
+        node.measure()
+    boxes = [node for node in nodes.values() if not node.cells and node.kind != "op"]
+    for node in boxes:  # as wide as the widest of its column
+        column = [other for other in boxes if other.at[0] == node.at[0]]
+        node.w = max(other.w for other in column)
+    for name, node in nodes.items():
+        node.make_room(labelled=down or at[name][0] == first)
+    for a, b, *way in diagram.edges:
+        if way == ["under"]:
+            for name in (a, b):
+                nodes[name].room[2 if down else 3] += UNDER
+    rooms = []
+    for frame in diagram.frames:  # inner ones first
+        rooms.append({name: list(nodes[name].room) for name in frame.nodes})
+        for side, (axis, pick) in enumerate(((0, min), (1, min), (0, max), (1, max))):
+            edge = pick(at[name][axis] for name in frame.nodes)
+            for name in frame.nodes:
+                if at[name][axis] == edge:
+                    nodes[name].room[side] += PAD + TITLE * (
+                        side == 1 + 2 * frame.below
+                    )
+    gaps = (ACROSS, ALONG) if down else (ALONG, ACROSS)
+    for axis in (0, 1):
+        middle = lines(
+            {name: place[axis] for name, place in at.items()},
+            {name: node.room[axis] for name, node in nodes.items()},
+            {name: node.room[axis + 2] for name, node in nodes.items()},
+            gaps[axis],
+        )
+        for name, node in nodes.items():
+            setattr(node, "xy"[axis], middle(at[name][axis]))
+    boxes = [box([(nodes[n], room) for n, room in found.items()]) for found in rooms]
+    for frame, found in zip(diagram.frames, boxes, strict=True):
+        for side, sign in enumerate((-1, -1, 1, 1)):
+            words = TITLE if side == 1 + 2 * frame.below else 0
+            found[side] += sign * (PAD + words)
+        found[2] = max(found[2], found[0] + 2 * PAD + 6.8 * len(frame.label))
+    panels = [found for f, found in zip(diagram.frames, boxes, strict=True) if f.panel]
+    for found in panels:  # all as wide
+        found[::2] = min(p[0] for p in panels), max(p[2] for p in panels)
+    return list(zip(diagram.frames, boxes, strict=True))
+
+
+def box(rooms: list[tuple[Node, list[float]]]) -> list[float]:
+    """Left, top, right and bottom of nodes that need this room."""
+    return [
+        min(node.x - room[0] for node, room in rooms),
+        min(node.y - room[1] for node, room in rooms),
+        max(node.x + room[2] for node, room in rooms),
+        max(node.y + room[3] for node, room in rooms),
+    ]
+
+
+def route(a: Node, b: Node, way: str, down: bool) -> list[tuple[float, float]]:
+    """The corners of an edge. Reckoned as if the flow ran across, and turned back at the end."""
+    (u, v, w, h), (s, t, _, high) = (
+        (n.y, n.x, n.h, n.w) if down else (n.x, n.y, n.w, n.h) for n in (a, b)
+    )
+    near = b.top if down else b.w
+    if way == "turn":
+        points = [(u + w, v), (s, v), (s, t + high if v > t else t - high)]
+    elif way == "under":
+        low = max(v + h, t + high) + UNDER
+        points = [(u, v + h), (u, low), (s, low), (s, t + high)]
+    elif abs(u - s) < 1:
+        sign = 1 if t > v else -1
+        points = [(u, v + sign * h), (s, t - sign * high)]
+    elif abs(v - t) < 1:
+        points = [(u + w, v), (s - near, t)]
+    else:
+        bend = s - near - ALONG / 2 - 2
+        points = [(u + w, v), (bend, v), (bend, t), (s - near, t)]
+    return [(y, x) for x, y in points] if down else points
+
+
+def towards(start, end, length: float) -> tuple[float, float]:
+    """The point at this distance from `start` on the way to `end`."""
+    (a, b), (c, d) = start, end
+    far = abs(c - a) + abs(d - b)  # one of both is 0
+    return (a + (c - a) * length / far, b + (d - b) * length / far)
+
+
+def arrow(points: list[tuple[float, float]]) -> tuple[str, str]:
+    """The path of an edge, with round corners, and that of its tip."""
+    *_, last, tip = points
+    points = [*points[:-1], towards(tip, last, 6)]
+    path = "M{:g} {:g}".format(*points[0])
+    for n, corner in enumerate(points[1:-1]):
+        before, after = points[n], points[n + 2]
+        near, far = towards(corner, before, ROUND), towards(corner, after, ROUND)
+        path += "L{:g} {:g}Q{:g} {:g} {:g} {:g}".format(*near, *corner, *far)
+    path += "L{:g} {:g}".format(*points[-1])
+    (x, y), (p, q) = tip, towards(tip, last, 7)
+    side = 4 * (abs(q - y) > 0), 4 * (abs(p - x) > 0)
+    shape = x, y, p + side[0], q + side[1], p - side[0], q - side[1]
+    return path, "M{:g} {:g}L{:g} {:g} {:g} {:g}z".format(*shape)
+
+
+def words(text: str, x: float, y: float, style: str) -> str:
+    """A line of text; `s_{t}` gets its subscript."""
+    parts = SUBSCRIPT.split(text)
+    inner = escape(parts[0])
+    for low, rest in zip(parts[1::2], parts[2::2], strict=True):
+        inner += f'<tspan class="sub" dy="3">{escape(low)}</tspan>'
+        inner += f'<tspan dy="-3">{escape(rest)}</tspan>' if rest else ""
+    return f'<text class="{style}" x="{x:g}" y="{y:g}">{inner}</text>'
+
+
+def rect(left: float, top: float, width: float, height: float, rest="") -> str:
+    size = f'x="{left:g}" y="{top:g}" width="{width:g}" height="{height:g}"'
+    return f"<rect {size}{rest}/>"
+
+
+def hatch(left: float, top: float, width: float, height: float) -> str:
+    """Lines that rise through a rectangle."""
+    path, step = "", 7
+    for at in range(step, int(width + height), step):
+        x, y = max(0, at - height), min(at, height)
+        p, q = min(at, width), max(0, at - width)
+        path += f"M{left + x:g} {top + y:g}L{left + p:g} {top + q:g}"
+    return f'<path class="hatch" d="{path}"/>'
+
+
+def grid(node: Node) -> str:
+    """Cells with their numbers, darker for more where they are weights; masked ones hatched."""
+    left, top = node.x - node.w, node.y - node.h
+    below, drawn = "", ""
+    for i, row in enumerate(node.cells):
+        for j, text in enumerate(row):
+            x, y = left + CELL * j, top + ROW * i
+            if text == "":
+                below += hatch(x, y, CELL, ROW)
+                continue
+            if node.kind == "weight" and float(text) > 0:
+                shade = f' class="fill" fill-opacity="{0.08 + 0.3 * float(text):.2f}"'
+                below += rect(x, y, CELL, ROW, shade)
+            number = str(text).replace("-", "−")
+            drawn += words(number, x + CELL / 2, y + ROW / 2 + 4, "number")
+    path = "".join(
+        f"M{left + CELL * j:g} {top:g}v{2 * node.h:g}"
+        for j in range(1, len(node.cells[0]))
+    ) + "".join(
+        f"M{left:g} {top + ROW * i:g}h{2 * node.w:g}" for i in range(1, len(node.cells))
+    )
+    outline = rect(left, top, 2 * node.w, 2 * node.h, ' rx="3"')
+    for i, text in enumerate(node.rows if node.labelled else []):
+        drawn += words(text, left - 8, top + ROW * (i + 0.5) + 4, "axis end")
+    for j, text in enumerate(node.columns):
+        drawn += words(text, left + CELL * (j + 0.5), top - 6, "axis")
+    above = top - 8 - 17 * bool(node.columns)
+    title = words(node.label, node.x, above, "name") if node.label else ""
+    return f'{below}{outline}<path class="rule" d="{path}"/>{drawn}{title}'
+
+
+def draw_node(node: Node, link) -> str:
+    """A node; where it has an equation, a link to it that shows the number."""
+    left, top, width, height = node.x - node.w, node.y - node.h, 2 * node.w, 2 * node.h
+    if node.cells:
+        inner = grid(node)
+    else:
+        corner = f' rx="{node.h if node.kind == "op" else 6:g}"'
+        inner = rect(left, top, width, height, corner)
+        if node.kind == "mask":
+            inner += hatch(left, top, width, height)
+        base = node.y - 3 if node.shape else node.y + 4.5
+        inner += words(node.label, node.x, base, "name")
+        if node.shape:
+            inner += words(node.shape, node.x, node.y + 13, "shape")
+    drawn = f'<g class="{node.kind}{" grid" if node.cells else ""}">{inner}</g>'
+    if not (node.eq and link):
+        return drawn
+    number, target = link(node.eq)
+    shown = words(number, left + width, top - 5, "eq end")
+    return (
+        f'<a href="{escape(target)}"><title>Equation {number}</title>{drawn}{shown}</a>'
+    )
+
+
+def svg(diagram: Diagram, *, down=False, link=None, style="") -> str:
+    """One arrangement as SVG.
+
+    Args:
+        down: the arrangement for a phone.
+        link: from an equation's label to its number and address, or None: no links.
+        style: a style sheet to carry along, for a picture that stands alone.
+    """
+    frames = arrange(diagram, down)
+    nodes = diagram.nodes.values()
+    out = []
+    for frame, (left, top, right, bottom) in reversed(frames):  # outer ones first
+        kind = "frame panel" if frame.panel else "frame"
+        inner = rect(left, top, right - left, bottom - top, ' rx="8"')
+        base = bottom - 9 if frame.below else top + 19
+        inner += words(frame.label, left + PAD, base, "axis start")
+        out.append(f'<g class="{kind}">{inner}</g>')
+    for a, b, *way in diagram.edges:
+        points = route(diagram.nodes[a], diagram.nodes[b], "".join(way), down)
+        out.append(
+            '<path class="edge" d="{}"/><path class="tip" d="{}"/>'.format(
+                *arrow(points)
+            )
+        )
+    out += [draw_node(node, link) for node in nodes]
+    left, top, right, bottom = box([(node, node.room) for node in nodes])
+    for _, found in frames:
+        left, right = min(left, found[0]), max(right, found[2])
+        top, bottom = min(top, found[1]), max(bottom, found[3])
+    width, height = right - left + 4, bottom - top + 4
+    return (
+        '<svg xmlns="http://www.w3.org/2000/svg" role="group"'
+        f' class="attn-drawing {"down" if down else "across"}"'
+        f' width="{width:g}" height="{height:g}"'
+        f' viewBox="{left - 2:g} {top - 2:g} {width:g} {height:g}">{style}'
+        f"<title>{escape(diagram.title)}</title><desc>{escape(diagram.desc)}</desc>"
+        f"{''.join(out)}</svg>"
+    )

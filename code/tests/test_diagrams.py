@@ -1,0 +1,215 @@
+"""Diagrams say what the code does: shapes by letters, grids by their numbers."""
+
+import gzip
+import re
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from attnbook_testing.books import small_book
+from torch import nn
+
+import attnbook as ab
+
+BOOK = Path(__file__).resolve().parents[2] / "book"
+sys.path.insert(0, str(BOOK / "_ext"))
+
+import attn_drawing  # noqa: E402
+
+FILES = sorted((BOOK / "diagrams").glob("*.toml"))
+# No two letters count alike, so that a wrong letter is a wrong shape.
+SIZES = {"b": 2, "q": 3, "k": 5, "d": 7, "h": 11, "v": 13, "d_q": 17, "d_k": 19, "d_v": 23}
+b, q, k, d, h, v, d_q, d_k, d_v = SIZES.values()
+NONE = float("nan")  # a masked cell
+
+
+def four_moves():
+    t = {"queries": torch.randn(q, d), "keys": torch.randn(k, d), "values": torch.randn(k, d_v)}
+    t["mask"] = torch.rand(q, k) > 0.5
+    t["scores"] = -torch.cdist(t["queries"], t["keys"]).square() / 2
+    t["weights"] = ab.masked_softmax(t["scores"], t["mask"])
+    return t | {"output": t["weights"] @ t["values"]}
+
+
+def soft_lookup():
+    shelf = {0.0: 10.0, 1.0: 20.0, 2.0: 60.0, 3.0: 40.0, 4.0: 50.0}
+    keys, values = (torch.tensor(list(x)) for x in (shelf, shelf.values()))
+    found = {
+        "exact": (keys == 2.0).float(),
+        "nearest": torch.eye(5)[(2.2 - keys).abs().argmin()],
+        "soft": (-((2.2 - keys) ** 2) / 2).softmax(dim=0),
+    }
+    t = {"keys": keys[None], "values": values[None]}
+    for name, weights in found.items():
+        t |= {f"{name}_weights": weights[None], f"{name}_output": (weights @ values)[None, None]}
+    assert shelf[2.0] == t["exact_output"]
+    return t
+
+
+def kernel_attention():
+    t = {"queries": torch.rand(q, 1), "keys": torch.rand(k, 1), "values": torch.rand(k, 1)}
+    u = t["queries"] - t["keys"].T
+    t["scores"] = torch.exp(-(u**2) / 2).log()
+    t["weights"] = t["scores"].softmax(dim=1)
+    return t | {"output": t["weights"] @ t["values"]}
+
+
+def leave_one_out():
+    x = torch.tensor([[0.0], [1.0], [2.0], [4.0]])
+    mask = ~torch.eye(4, dtype=torch.bool)
+    scores = -((x - x.T) ** 2) / 2
+    weights = ab.masked_softmax(scores, mask)
+    return {
+        "scores": scores,
+        "masked": scores.masked_fill(~mask, NONE),
+        "weights": weights.masked_fill(~mask, NONE),
+    }
+
+
+def masked_softmax():
+    questions = torch.tensor([[2.0, 2, 0], [0, 0, 3], [2, -2, 0]])
+    words = torch.tensor([[0.0, 0, 0], [1, 1, 0], [0, 0, 1], [0, 0, 0], [0, 0, 0]])
+    scores, mask = questions @ words.T, torch.tensor([True] * 3 + [False] * 2).expand(3, 5)
+    stages = {"masked": scores, "exp": scores.exp(), "weights": ab.masked_softmax(scores, mask)}
+    return {"scores": scores} | {n: x.masked_fill(~mask, NONE) for n, x in stages.items()}
+
+
+def two_scores():
+    t = {"queries": torch.randn(b, q, d_q), "keys": torch.randn(b, k, d_k)}
+    t |= {"dot_queries": torch.randn(b, q, d), "dot_keys": torch.randn(b, k, d)}
+    additive = ab.AdditiveScore(d_q, d_k, h)
+    t["projected_queries"] = additive.W_q(t["queries"]).unsqueeze(2)
+    t["projected_keys"] = additive.W_k(t["keys"]).unsqueeze(1)
+    t["hidden"] = torch.tanh(t["projected_queries"] + t["projected_keys"])
+    t["scores"] = additive.w(t["hidden"]).squeeze(-1)
+    assert torch.allclose(t["scores"], additive(t["queries"], t["keys"]), atol=1e-6)
+    t["dot_scores"] = ab.scaled_dot(t["dot_queries"], t["dot_keys"])
+    return t
+
+
+def bottleneck():
+    """One step of the decoder that knows only h4, and of one that attends (`H1` and so on)."""
+    out, encoder, score = nn.Linear(d, v), nn.GRU(d, d, batch_first=True), ab.AdditiveScore(d, d, h)
+    states, last = encoder(torch.randn(b, 4, d))
+    before, written = torch.randn(b, d), torch.randn(b, d)
+    context = ab.attention(before[:, None], states, states, score=score)[0][:, 0]
+    t = {}
+    for c, name in ((last[0], str.lower), (context, str.upper)):
+        s = nn.GRUCell(2 * d, d)(torch.cat((written, c), dim=-1), before)
+        t |= {name(f"h{j + 1}"): states[:, j] for j in range(4)}
+        t |= {name(n): x for n, x in (("c", c), ("s", s), ("p", out(s).softmax(dim=-1)))}
+        t["before" if name is str.lower else "Before"] = before
+    assert torch.equal(t["c"], t["h4"])
+    return t
+
+
+def two_orders():
+    """A step of each: the small names ask before it, the capital ones after it."""
+    states, old, y = torch.randn(b, k, d), torch.randn(b, 1, d), torch.randint(v, (b, 1))
+    score, embed = ab.AdditiveScore(d, d, h), nn.Embedding(v, d)
+    c = ab.attention(old, states, states, score=score)[0]
+    s, _ = nn.GRU(2 * d, d, batch_first=True)(torch.cat((embed(y), c), -1), old.transpose(0, 1))
+    new, _ = nn.GRU(d, d, batch_first=True)(embed(y), old.transpose(0, 1))
+    late = ab.attention(new, states, states, score=score)[0]
+    p, P = nn.Linear(d, v)(s), nn.Linear(2 * d, v)(torch.cat((new, late), dim=-1))
+    first = {"before": old, "h": states, "c": c, "y": y, "s": s, "p": p}
+    return first | {"Before": old, "H": states, "C": late, "Y": y, "S": new, "P": P}
+
+
+TRACES = (four_moves, soft_lookup, kernel_attention, leave_one_out, masked_softmax)
+TRACES = {trace.__name__: trace for trace in (*TRACES, two_scores, bottleneck, two_orders)}
+
+
+def wrong(node: attn_drawing.Node, tensor: torch.Tensor) -> str:
+    """How a node and the tensor of its name differ; "" if they do not."""
+    if node.cells:
+        places = [[len(text.partition(".")[2]) for text in row] for row in node.cells]
+        shown = [
+            ["" if x != x else f"{round(x, n) + 0:.{n}f}" for x, n in zip(*pair, strict=True)]
+            for pair in zip(tensor.tolist(), places, strict=True)
+        ]
+        return "" if shown == node.cells else f"{node.name}: drawn {node.cells}, is {shown}"
+    letters = node.shape.strip("()").split(", ")
+    drawn = tuple(SIZES[x] if x in SIZES else int(x) for x in letters)
+    same = drawn == tuple(tensor.shape)
+    return "" if same else f"{node.name}: drawn {node.shape}, is {tuple(tensor.shape)}"
+
+
+def traced(nodes):
+    """The nodes that are tensors: with a shape of letters, or numbers."""
+    return [node for node in nodes.values() if node.cells or node.shape.startswith("(")]
+
+
+def test_every_diagram_has_a_trace_and_is_shown():
+    assert {path.stem for path in FILES} == TRACES.keys()
+    pages = "".join(p.read_text(encoding="utf-8") for p in [*BOOK.glob("*.md"), *BOOK.glob("0*")])
+    for path in FILES:
+        assert f"```{{diagram}} {path.stem}" in pages, path.name
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_diagram_has_the_shapes_and_numbers_of_the_code(path):
+    torch.manual_seed(0)
+    nodes, tensors = attn_drawing.read(path).nodes, TRACES[path.stem]()
+    assert {node.name for node in traced(nodes)} == tensors.keys()
+    assert [found for node in traced(nodes) if (found := wrong(node, tensors[node.name]))] == []
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_wrong_letter_or_number_is_seen(path):
+    """The control: each letter and each number of a description, changed one at a time."""
+    tensors = TRACES[path.stem]()
+    for node in traced(attn_drawing.read(path).nodes):
+        for row in node.cells:
+            for j, text in enumerate(row):
+                row[j] = "7.77" if text == "" else ""
+                assert wrong(node, tensors[node.name])
+                row[j] = text
+        for found in re.finditer(r"[\w]+", node.shape if not node.cells else ""):
+            other = "h" if found[0] != "h" else "k"
+            said, start = node.shape, found.start()
+            node.shape = said[:start] + other + said[found.end() :]
+            assert wrong(node, tensors[node.name])
+            node.shape = said
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_diagram_is_light_and_no_box_lies_on_another(path):
+    text = ""
+    for down in (False, True):
+        drawing = attn_drawing.read(path)
+        text += attn_drawing.svg(drawing, down=down, link=lambda label: ("(1.1)", f"#{label}"))
+        boxes = list(drawing.nodes.values())
+        for n, one in enumerate(boxes):
+            for other in boxes[n + 1 :]:
+                apart = abs(one.x - other.x) >= one.w + other.w + 6
+                assert apart or abs(one.y - other.y) >= one.h + other.h + 6, (one.name, other.name)
+    assert len(text) < 30_000 and len(gzip.compress(text.encode())) < 4_000
+    assert drawing.title and len(drawing.desc) > 60 and not set(drawing.desc) & set("[]")
+
+
+BAD = {
+    "edges = ['a > b']\n[nodes]\na = {kind='op', at=[0, 0]}": "a.toml: no nodes ['b']",
+    "edges = []\n[nodes]\na = {kind='oops', at=[0, 0]}": "a.toml: a: unknown oops",
+    "edges = []\n[nodes]\na = {kind='op', at=[0, 0], size=3}": "a.toml: a: unknown {'size'}",
+}
+
+
+@pytest.mark.parametrize("text", BAD, ids=list(BAD.values()))
+def test_a_faulty_description_is_named(text, tmp_path):
+    path = tmp_path / "a.toml"
+    path.write_text(f"title = 'A'\ndesc = 'B'\n{text}", encoding="utf-8")
+    with pytest.raises(ValueError, match=re.escape(BAD[text])):
+        attn_drawing.read(path)
+
+
+def test_a_wrong_name_and_a_wrong_label_stop_the_build(tmp_path):
+    (tmp_path / "book" / "diagrams").mkdir(parents=True)
+    path = tmp_path / "book" / "diagrams" / "lost.toml"
+    node = "edges = []\n[nodes]\na = {kind='op', at=[0, 0], eq='eq-lost'}"
+    path.write_text(f"title = 'A'\ndesc = 'B'\n{node}", encoding="utf-8")
+    page = "# One\n" + "".join(f"\n```{{diagram}} {n}\nSeen.\n```\n" for n in ("absent", "lost"))
+    done = small_book(tmp_path, {"index": page, "01_a": "# Two"})
+    assert done.returncode and "diagram absent" in done.stdout
+    assert "no equation is labelled eq-lost" in done.stdout
