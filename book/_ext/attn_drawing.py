@@ -22,7 +22,6 @@ ALONG, ACROSS, ROUND = 25, 16, 6  # gaps with the flow and beside it, corners
 CELL, ROW = 30, 27  # of a grid
 UNDER, PAD, TITLE = 20, 10, 20  # below a box, inside a frame, a line of words above
 SUBSCRIPT = re.compile(r"_\{(.*?)\}")
-NODE_KEYS = {"kind", "label", "shape", "at", "eq", "cells", "rows", "columns"}
 
 
 @dataclass
@@ -68,7 +67,11 @@ class Frame:
     label: str
     nodes: list[str]
     panel: bool = False
-    below: bool = False  # the words stand at the foot
+    below: bool = False  # on a phone the words stand at the foot
+
+    def side(self, down: bool) -> int:
+        """Where the words stand: above (1) or below (3)."""
+        return 3 if down and self.below else 1
 
 
 @dataclass
@@ -84,13 +87,12 @@ class Diagram:
 
 
 def read(path: Path) -> Diagram:
-    """A description from its file; ValueError names what is wrong in it."""
+    """A description from its file; an error names what is wrong in it."""
     given = tomllib.loads(path.read_text(encoding="utf-8"))
     nodes = {}
     for name, said in given["nodes"].items():
-        unknown = said.keys() - NODE_KEYS
-        if unknown or said["kind"] not in KINDS:
-            raise ValueError(f"{path.name}: {name}: unknown {unknown or said['kind']}")
+        if said["kind"] not in KINDS:
+            raise ValueError(f"{path.name}: {name}: unknown {said['kind']}")
         nodes[name] = Node(name, **{"label": name} | said)
     edges = [edge.replace(">", " ").split() for edge in given["edges"]]
     frames = [Frame(**frame) for frame in given.get("frames", [])]
@@ -123,20 +125,19 @@ def lines(at: dict[str, float], before: dict, after: dict, gap: float):
     A place between two columns lies between their middles, one outside as far as a column is wide.
     """
     whole = sorted({place for place in at.values() if place == int(place)})
-    middles = {}
-    for n, place in enumerate(whole):
+    middles, end = {}, 0.0
+    for place in whole:
         here = [name for name in at if at[name] == place]
-        middle = max(before[name] for name in here)
-        if n:
-            last = [name for name in at if at[name] == whole[n - 1]]
-            middle += middles[whole[n - 1]] + max(after[name] for name in last) + gap
-        middles[place] = middle
+        middles[place] = end + max(before[name] for name in here)
+        end = middles[place] + max(after[name] for name in here) + gap
 
     def middle(place: float) -> float:
-        low = max([w for w in whole[:-1] if w <= place], default=whole[0])
-        high = min(w for w in whole if w > low) if len(whole) > 1 else low
-        span = middles[high] - middles[low]
-        return middles[low] + (span * (place - low) / (high - low) if span else 0)
+        if place in middles:
+            return middles[place]
+        low = max([w for w in whole[:-1] if w < place], default=whole[0])
+        high = whole[whole.index(low) + 1]
+        share = (place - low) / (high - low)
+        return middles[low] + share * (middles[high] - middles[low])
 
     return middle
 
@@ -153,10 +154,8 @@ def arrange(diagram: Diagram, down: bool) -> list[tuple[Frame, list[float]]]:
         node.w = max(other.w for other in column)
     for name, node in nodes.items():
         node.make_room(labelled=down or at[name][0] == first)
-    for a, b, *way in diagram.edges:
-        if way == ["under"]:
-            for name in (a, b):
-                nodes[name].room[2 if down else 3] += UNDER
+    for name in (n for *ends, way in diagram.edges if way == "under" for n in ends):
+        nodes[name].room[2 if down else 3] += UNDER
     rooms = []
     for frame in diagram.frames:  # inner ones first
         rooms.append({name: list(nodes[name].room) for name in frame.nodes})
@@ -164,9 +163,7 @@ def arrange(diagram: Diagram, down: bool) -> list[tuple[Frame, list[float]]]:
             edge = pick(at[name][axis] for name in frame.nodes)
             for name in frame.nodes:
                 if at[name][axis] == edge:
-                    nodes[name].room[side] += PAD + TITLE * (
-                        side == 1 + 2 * frame.below
-                    )
+                    nodes[name].room[side] += PAD + TITLE * (side == frame.side(down))
     gaps = (ACROSS, ALONG) if down else (ALONG, ACROSS)
     for axis in (0, 1):
         middle = lines(
@@ -180,9 +177,9 @@ def arrange(diagram: Diagram, down: bool) -> list[tuple[Frame, list[float]]]:
     boxes = [box([(nodes[n], room) for n, room in found.items()]) for found in rooms]
     for frame, found in zip(diagram.frames, boxes, strict=True):
         for side, sign in enumerate((-1, -1, 1, 1)):
-            words = TITLE if side == 1 + 2 * frame.below else 0
-            found[side] += sign * (PAD + words)
-        found[2] = max(found[2], found[0] + 2 * PAD + 6.8 * len(frame.label))
+            found[side] += sign * (PAD + TITLE * (side == frame.side(down)))
+        letter = 6.8 if frame.panel else 5.8
+        found[2] = max(found[2], found[0] + 2 * PAD + letter * len(frame.label))
     panels = [found for f, found in zip(diagram.frames, boxes, strict=True) if f.panel]
     for found in panels:  # all as wide
         found[::2] = min(p[0] for p in panels), max(p[2] for p in panels)
@@ -216,7 +213,7 @@ def route(a: Node, b: Node, way: str, down: bool) -> list[tuple[float, float]]:
     elif abs(v - t) < 1:
         points = [(u + w, v), (s - near, t)]
     else:
-        bend = s - near - ALONG / 2 - 2
+        bend = s - b.room[down] - ALONG / 2  # outside of its frame
         points = [(u + w, v), (bend, v), (bend, t), (s - near, t)]
     return [(y, x) for x, y in points] if down else points
 
@@ -338,7 +335,7 @@ def svg(diagram: Diagram, *, down=False, link=None, style="") -> str:
     for frame, (left, top, right, bottom) in reversed(frames):  # outer ones first
         kind = "frame panel" if frame.panel else "frame"
         inner = rect(left, top, right - left, bottom - top, ' rx="8"')
-        base = bottom - 9 if frame.below else top + 19
+        base = top + 19 if frame.side(down) == 1 else bottom - 9
         inner += words(frame.label, left + PAD, base, "axis start")
         out.append(f'<g class="{kind}">{inner}</g>')
     for a, b, *way in diagram.edges:
