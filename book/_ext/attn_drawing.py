@@ -315,7 +315,8 @@ def draw_node(node: Node, link) -> str:
     if not (node.eq and link):
         return drawn
     number, target = link(node.eq)
-    shown = words(number, left + width, top - 5, "eq end")
+    above = node.y - node.top + 12 if node.cells and node.label else top - 5
+    shown = words(number, left + width, above, "eq end")
     return (
         f'<a href="{escape(target)}"><title>Equation {number}</title>{drawn}{shown}</a>'
     )

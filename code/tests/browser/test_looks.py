@@ -49,12 +49,13 @@ def test_assertions_are_tinted(visit, server, theme):
 
 
 def test_the_landing_page_shows_what_it_is_at_once(visit, server):
-    """On a desktop the live map is whole in the first view, and the claim's heading with it."""
+    """On a desktop the live map is whole in the first view, and the diagram begins in it."""
     with visit(server, height=900) as shown:
         page = shown.page
         page.goto(server + "book/index.html")
         page.wait_for_function("document.querySelector('.attn-widget').dataset.widget")
-        for what in (".attn-hero canvas:visible", ".attn-go a", "h2:visible"):
+        assert page.locator(".attn-drawing.across").bounding_box()["y"] < 800
+        for what in (".attn-hero canvas:visible", ".attn-go a"):
             place = page.locator(f".bd-article {what}").first.bounding_box()
             assert place["y"] >= 0 and place["y"] + place["height"] <= 900, what
         assert page.locator(".attn-claim .hll").count() >= 1
