@@ -6,7 +6,7 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
-from coursegrade.marks import cases, points
+from coursegrade.testing import cases, points
 
 
 def normal(rng, *shape):

@@ -6,7 +6,7 @@ import torch
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from coursegrade.marks import cases, points
+from coursegrade.testing import cases, points
 
 FORBIDDEN = {"q1": ["F.layer_norm", "torch.native_layer_norm"], "q4": ["__closure__"]}
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from coursegrade.marks import cases, points
+from coursegrade.testing import cases, points
 
 
 def normal(rng, *shape):

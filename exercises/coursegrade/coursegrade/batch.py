@@ -13,7 +13,7 @@ from pathlib import Path
 import joblib
 from tqdm import tqdm
 
-from . import cluster, handins, marker, notebook, reports
+from . import cluster, grade_one, handins, notebook, reports
 from .backends import backend
 from .exercise import Exercise
 from .limits import Limits
@@ -28,7 +28,7 @@ def grader_version() -> str:
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
 
-def key(task: marker.Task, version: str) -> str:
+def key(task: grade_one.Task, version: str) -> str:
     """What a result depends on: hand-in, tests, grader, salt and limits."""
     parts = [task.student, task.raw.hex() if task.raw else None, task.problem, task.late]
     parts += [task.tests, task.forbidden, task.salt, task.limits, version]
@@ -38,7 +38,7 @@ def key(task: marker.Task, version: str) -> str:
 def tasks(exercise: Exercise, found: list[handins.HandIn], salt: str, limits: Limits):
     """One task a student, with the hand-in's bytes in it."""
     rest = (exercise.tests, exercise.forbidden(), salt, limits)
-    return [marker.Task(one.student, *_content(one), one.late, *rest) for one in found]
+    return [grade_one.Task(one.student, *_content(one), one.late, *rest) for one in found]
 
 
 def _content(found: handins.HandIn) -> tuple[bytes | None, str]:
@@ -59,7 +59,7 @@ def _old_salt(out: Path) -> str | None:
 
 def _store(record: dict, path: Path) -> None:
     """Keep a result for the next run; a fault is tried again then."""
-    if record["status"] == marker.FAULT:
+    if record["status"] == grade_one.FAULT:
         return
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     part.write_text(json.dumps(record), encoding="utf-8")
@@ -121,11 +121,11 @@ def _stored(path: Path) -> dict | None:
         return None
 
 
-def _numbered(i: int, task: marker.Task) -> tuple[int, dict]:
-    return i, marker.mark(task)
+def _numbered(i: int, task: grade_one.Task) -> tuple[int, dict]:
+    return i, grade_one.mark(task)
 
 
-def _run(todo: list[marker.Task], jobs: int, scheduler: str):
+def _run(todo: list[grade_one.Task], jobs: int, scheduler: str):
     """(place in `todo`, record) as they come. A worker that dies costs no other student a mark."""
     left = dict(enumerate(todo))
     with cluster.workers(scheduler):
@@ -139,15 +139,15 @@ def _run(todo: list[marker.Task], jobs: int, scheduler: str):
             try:
                 [(_, record)] = list(_in_parallel({i: task}, None if scheduler else 2))
             except cluster.lost() as problem:
-                record = marker.blank(task) | {
-                    "status": marker.FAULT,
+                record = grade_one.blank(task) | {
+                    "status": grade_one.FAULT,
                     "problem": f"its worker died twice: {type(problem).__name__}",
                     "seconds": 0.0,
                 }
             yield i, record
 
 
-def _in_parallel(some: dict[int, marker.Task], jobs: int | None):
+def _in_parallel(some: dict[int, grade_one.Task], jobs: int | None):
     parallel = joblib.Parallel(n_jobs=jobs, batch_size=1, return_as="generator_unordered")
     return parallel(joblib.delayed(_numbered)(i, task) for i, task in list(some.items()))
 

@@ -13,7 +13,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
 
-from . import handmarks, reports, roster
+from . import reports, roster, written
 
 EMPTY = {"", "-", "–"}  # Moodle writes a dash where there is no grade
 NUMBER = re.compile(r"-?\d+([.,]\d+)?")
@@ -58,8 +58,8 @@ def totals(folder, only_auto: bool = False) -> list[Total]:
     content = results(folder)
     given = {}
     if not only_auto and content["by_hand"]:
-        rows = handmarks.read(Path(folder) / "written.csv")
-        given = handmarks.points(rows, content["by_hand"])
+        rows = written.read(Path(folder) / "written.csv")
+        given = written.points(rows, content["by_hand"])
     names = [reports.cell(result["student"]) for result in content["results"]]
     strangers = sorted({student for student, _ in given} - set(names))
     if strangers:

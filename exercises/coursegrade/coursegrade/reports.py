@@ -13,8 +13,8 @@ import os
 import re
 from pathlib import Path
 
-from . import handmarks
-from .marker import FAULT, UNREADABLE
+from . import written
+from .grade_one import FAULT, UNREADABLE
 
 BLANK = {UNREADABLE, FAULT}
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "|", "%")
@@ -96,7 +96,7 @@ def write(out: Path, about: dict, records: list[dict]) -> list[str]:
         [who, question, by_hand.get((who, question), ""), text] for who, question, text in texts
     ]
     _csv(out / "gradebook.csv", header, rows)
-    _csv(out / "written.csv", handmarks.COLUMNS, texts)
+    _csv(out / "written.csv", written.COLUMNS, texts)
     _write(out / "results.json", json.dumps({**about, "results": records}, indent=1))
     _feedback(out / "feedback", records, about["exercise"], points)
     return notes
@@ -108,10 +108,10 @@ def _notes(record: dict) -> str:
 
 def _hand_marks(out: Path, texts: list[list[str]]) -> tuple[dict, list[str]]:
     """Marks to carry over, made safe, and what was put aside for not being carried over."""
-    by_hand, lost = handmarks.kept(out / "written.csv", texts)
+    by_hand, lost = written.kept(out / "written.csv", texts)
     notes = []
     if lost:
-        aside = handmarks.put_aside(out / "written.csv")
+        aside = written.put_aside(out / "written.csv")
         notes.append(
             f"an answer changed after it was marked, or you added columns: see your {aside.name}"
         )

@@ -7,7 +7,7 @@ import os
 import pytest
 from grading_helpers import ALL, Book
 
-from coursegrade import __main__, batch, cluster, docker, handins, marker, notebook, reports
+from coursegrade import __main__, batch, cluster, docker, grade_one, handins, notebook, reports
 from coursegrade.backends import backend
 from coursegrade.limits import Limits
 
@@ -55,16 +55,16 @@ def test_a_folder_a_student(tmp_path):
         handins.find(tmp_path / "nowhere")
 
 
-def fake(monkeypatch, status=marker.GRADED):
+def fake(monkeypatch, status=grade_one.GRADED):
     """A marker without a box that counts whom it marks."""
     marked = []
 
     def mark(task):
         marked.append(task.student)
-        record = marker.blank(task)
+        record = grade_one.blank(task)
         return record | {"status": status, "problem": "", "seconds": 0.0}
 
-    monkeypatch.setattr(marker, "mark", mark)
+    monkeypatch.setattr(grade_one, "mark", mark)
     monkeypatch.setattr(backend(), "why_not", lambda: None)
     return marked
 
@@ -113,17 +113,17 @@ def test_other_tests_limits_and_lateness_mark_anew(tmp_path):
 def test_an_interrupted_run_goes_on(tmp_path, monkeypatch):
     marked = fake(monkeypatch)
     touch(tmp_path / "in", "ada/a.ipynb", "alan/a.ipynb", "grace/a.ipynb")
-    counting = marker.mark
+    counting = grade_one.mark
 
     def until_alan(task):
         if task.student == "grace":
             raise KeyboardInterrupt
         return counting(task)
 
-    monkeypatch.setattr(marker, "mark", until_alan)
+    monkeypatch.setattr(grade_one, "mark", until_alan)
     with pytest.raises(KeyboardInterrupt):
         grade(tmp_path / "in", tmp_path / "out")
-    monkeypatch.setattr(marker, "mark", counting)
+    monkeypatch.setattr(grade_one, "mark", counting)
     grade(tmp_path / "in", tmp_path / "out")
     assert sorted(marked) == ["ada", "alan", "grace"]
 
@@ -144,7 +144,7 @@ def test_a_fault_is_retried_and_blank(tmp_path, monkeypatch):
     folder.mkdir(parents=True)
     (folder / "a.ipynb").write_text(Book(EXERCISE).text())
     [record] = grade(tmp_path / "in", tmp_path / "out")
-    assert record["status"] == marker.FAULT and len(starts) == 2
+    assert record["status"] == grade_one.FAULT and len(starts) == 2
     assert reports.marks(record, POINTS) == dict.fromkeys((*POINTS, "auto"), "")
     text = (tmp_path / "out" / "feedback" / "ada.md").read_text()
     assert "you need do nothing" in text and "✗" not in text
@@ -165,8 +165,8 @@ def test_a_fault_heals_at_the_second_try(box, tmp_path, monkeypatch):
 
     monkeypatch.setattr(student, "Box", once_broken)
     raw = Book(EXERCISE).text().encode()
-    task = marker.Task("ada", raw, "", False, EXERCISE.tests, {}, "a", Limits())
-    assert reports.marks(marker.mark(task), POINTS)["auto"] == sum(POINTS.values())
+    task = grade_one.Task("ada", raw, "", False, EXERCISE.tests, {}, "a", Limits())
+    assert reports.marks(grade_one.mark(task), POINTS)["auto"] == sum(POINTS.values())
 
 
 def test_no_box_no_grading(tmp_path, monkeypatch, capsys):
@@ -260,12 +260,12 @@ def test_a_lost_worker_costs_nobody_else_a_mark(tmp_path, monkeypatch, broken):
         for i, task in list(some.items()):
             if task.student == "alan":
                 raise problem
-            yield i, marker.mark(task)
+            yield i, grade_one.mark(task)
 
     monkeypatch.setattr(batch, "_in_parallel", breaking)
     records = {record["student"]: record for record in grade(folder, tmp_path / "out")}
     statuses = [records[who]["status"] for who in ("ada", "alan", "grace")]
-    assert statuses == [marker.GRADED, marker.FAULT, marker.GRADED]
+    assert statuses == [grade_one.GRADED, grade_one.FAULT, grade_one.GRADED]
     assert reports.marks(records["alan"], POINTS)["auto"] == ""
 
 
@@ -300,8 +300,8 @@ def test_docker_runs(monkeypatch):
         pytest.skip(why)
     monkeypatch.setenv("COURSEGRADE_BOX", "docker")
     raw = Book(EXERCISE).text().encode()
-    task = marker.Task("ada", raw, "", False, EXERCISE.tests, {}, "a", Limits())
-    assert reports.marks(marker.mark(task), POINTS)["auto"] == sum(POINTS.values())
+    task = grade_one.Task("ada", raw, "", False, EXERCISE.tests, {}, "a", Limits())
+    assert reports.marks(grade_one.mark(task), POINTS)["auto"] == sum(POINTS.values())
 
 
 def test_an_unknown_box_is_refused(monkeypatch):

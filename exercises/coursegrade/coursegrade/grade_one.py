@@ -63,12 +63,12 @@ def _mark(task: Task) -> dict:
 
 
 def _graded(task: Task, cells, flags: list[str]) -> dict:
-    from . import marking  # torch is needed from here on, in the worker only
+    from . import runner  # torch is needed from here on, in the worker only
     from .student import Student
 
     student = Student(notebook.code_cells(cells), task.limits)
     try:
-        rows = marking.run(student, task.tests, task.salt)
+        rows = runner.run(student, task.tests, task.salt)
     finally:
         student.close()
     report = student.report()
