@@ -59,6 +59,8 @@ class Box:
                 bufsize=0,
                 start_new_session=True,
                 pass_fds=() if read_end is None else (read_end,),
+                # Docker's client needs it to find its daemon; the container doesn't get it.
+                env={} if self._backend is bubblewrap else None,
             )
         except OSError as problem:
             raise GraderFault(f"the box did not start: {problem}") from None

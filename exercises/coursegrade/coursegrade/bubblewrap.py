@@ -75,6 +75,7 @@ def command(limits: Limits, seccomp_fd: int | None = None, program: list[str] | 
         *(_drop(bwrap) if os.geteuid() == 0 else []),
         *(bwrap, "--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc"),
         *("--unshare-uts", "--unshare-cgroup-try", "--disable-userns", "--die-with-parent"),
+        "--as-pid-1",  # no reaper of bwrap's in the box: it would have no limits
         *("--new-session", "--cap-drop", "ALL", "--hostname", "box"),
         *("--uid", str(NOBODY), "--gid", str(NOBODY), "--clearenv", *environment),
         *(USR + folders),
