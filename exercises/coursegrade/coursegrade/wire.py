@@ -24,7 +24,11 @@ DTYPES = {
 
 
 def encode(value, other=None, depth=0):
-    """Turn data into JSON's types; `other(value)` gives what is not data a number, or TypeError."""
+    """Turn data into JSON's types; `other(value)` refers to what is not data, or raises TypeError.
+
+    A reference is ``{"object": number}`` to what stays in the box, or ``{"outside": ...}`` to what
+    stays with the tests.
+    """
     if depth > MAX_DEPTH:
         raise TypeError("too deeply nested")
     kind = type(value)
@@ -44,7 +48,7 @@ def encode(value, other=None, depth=0):
         return {"dict": [[encode(part, other, depth + 1) for part in pair] for pair in pairs]}
     if other is None:
         raise TypeError(f"cannot send a {kind.__name__}")
-    return {"object": other(value)}
+    return other(value)
 
 
 def _encode_tensor(tensor):
@@ -73,8 +77,8 @@ def decode(value, handle=None, depth=0):
         return float.fromhex(content)
     if kind == "tensor":
         return _decode_tensor(*content)
-    if kind == "object" and handle is not None and type(content) is int:
-        return handle(content)
+    if kind in ("object", "outside") and handle is not None:
+        return handle(kind, content)
     if kind in ("list", "tuple"):
         items = [decode(item, handle, depth + 1) for item in content]
         return items if kind == "list" else tuple(items)

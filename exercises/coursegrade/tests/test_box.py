@@ -37,7 +37,9 @@ def test_no_environment_but_its_own(inside):
 
 
 def test_process_1_has_the_limits(inside):
-    found = inside("said = [line for line in open('/proc/1/limits') if ' size ' in line or 'space' in line]")
+    found = inside(
+        "said = [line for line in open('/proc/1/limits') if ' size ' in line or 'space' in line]"
+    )
     assert str(Limits().memory) in found and str(Limits().file_size) in found
 
 
