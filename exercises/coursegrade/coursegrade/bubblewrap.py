@@ -6,7 +6,6 @@ holds the system's /usr, the interpreter and the driver, and one small folder in
 
 from __future__ import annotations
 
-import functools
 import importlib.util
 import os
 import shutil
@@ -95,7 +94,6 @@ def end(process: subprocess.Popen) -> None:
     """Nothing to do: the box dies with its process group."""
 
 
-@functools.cache
 def why_not() -> str | None:
     """Why no box can be made here, or None. The whole command is tried, not only looked for."""
     if sys.platform != "linux":

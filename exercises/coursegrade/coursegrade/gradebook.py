@@ -103,6 +103,7 @@ def fill(book: roster.Roster, found: list[Total], place: int) -> Filled:
         if after is not None:
             changes[row, place] = after.replace(".", ",") if comma else after
         notes += [note] if note else []
+        notes += [f"late: {label} ({book.late(row)})"] if book.late(row) else []
         marks += not note.startswith("left")
     notes += [f"no hand-in: {person.label}" for person in book.people if person.row not in claimed]
     if quoted:

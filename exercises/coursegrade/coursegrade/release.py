@@ -10,7 +10,7 @@ from pathlib import Path
 import jupytext
 import nbformat
 
-from . import selfcheck
+from . import notebook, selfcheck
 from .exercise import Exercise, question_of, tests_in
 from .notebook import PLACEHOLDER, SELF_CHECK
 
@@ -99,6 +99,11 @@ def _source(text: str, node) -> str:
     lines = text.splitlines()
     first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
     return "\n".join(lines[first - 1 : node.end_lineno])
+
+
+def given(exercise: Exercise) -> notebook.Given:
+    """What students get of an exercise, so that a hand-in's own can be told from it."""
+    return notebook.given(notebook.parse(build(exercise).encode()))
 
 
 def find_leaks(exercise: Exercise, released: str) -> list[str]:

@@ -8,7 +8,7 @@ import time
 from . import wire
 from .box import Box, Ended
 from .limits import Limits
-from .notebook import definitions
+from .notebook import definitions, parts
 
 MOST_ASKED = 1 << 16  # characters of one question to a model of the tests' own
 
@@ -177,11 +177,19 @@ class Student(_Calls):
         raise StudentError("the notebook keeps ending the process")
 
     def _run_cell(self, number: int) -> bool:
-        """Run a cell; False where it took the box down: then only its definitions are kept."""
+        """Run a cell; False where it took the box down: then only its definitions are kept.
+
+        Where it fails, what it imports and defines is run line by line: one line that works only on
+        Colab must not cost all others.
+        """
         source = self._cells[number]
-        request = {"do": "cell", "number": number, "source": source, "seed": 0}
         try:
-            answer = self._box.ask(request, self._left(self._limits.cell))
+            error = self._run(number, source)
+            if error:
+                self._cell_errors.setdefault(number, error)
+                self._flags[f"cell {number} failed ({error.partition(':')[0]})"] = None
+                for part in parts(source):
+                    self._run(number, part)
         except (TimeoutError, Ended) as problem:
             slow = isinstance(problem, TimeoutError)
             why = "did not finish" if slow else f"stopped the notebook ({problem})"
@@ -190,9 +198,12 @@ class Student(_Calls):
             self._cells[number] = definitions(source) if number in self._whole else ""
             self._whole.discard(number)
             return False
-        if "error" in answer and number not in self._cell_errors:
-            self._cell_errors[number] = ": ".join(map(str, answer["error"]))[:300]
         return True
+
+    def _run(self, number: int, source: str) -> str:
+        request = {"do": "cell", "number": number, "source": source, "seed": 0}
+        answer = self._box.ask(request, self._left(self._limits.cell))
+        return ": ".join(map(str, answer.get("error", ())))[:300]
 
     def _left(self, seconds: float) -> float:
         left = self._end - time.monotonic()
