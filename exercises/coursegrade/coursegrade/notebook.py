@@ -125,7 +125,7 @@ def given(cells) -> Given:
     asked = code_cells([cell for cell in cells if SELF_CHECK not in cell[1]])
     return Given(
         tuple(sorted({text_of(node) for _, source in code for node in functions_in(source)})),
-        tuple(sorted({source.strip() for kind, source in cells if kind != "code"})),
+        tuple(sorted({source.strip() for _, source in cells})),
         tuple(sorted(names_in(asked) - {"STUDENT"})),
     )
 

@@ -218,6 +218,22 @@ def test_forbidden_names_are_flagged_with_the_line():
     assert watched.forbidden_calls(plain, ALL[2].forbidden(), given) == []
 
 
+@pytest.mark.parametrize(
+    "code, flagged",
+    [
+        ("import gc", True),
+        ("import sys\nsys.modules['wire'].encode = None", True),
+        ("f.__globals__['encode'] = None", True),
+        ("vars(torch.nn.functional)['x']", True),
+        ("eval('1')", True),
+        ("from sys import modules", True),
+        ("model.eval()\nfor m in model.modules(): getattr(m, 'weight', None)", False),
+    ],
+)
+def test_reaching_around_is_flagged(code, flagged):
+    assert bool(watched.forbidden_calls([("code", code)], {})) == flagged
+
+
 def test_written_answers_are_collected():
     cells = [("markdown", "**Answer Q5:**\n\n*write here*"), ("markdown", "**Answer Q6:** =1+1")]
     assert answers.answers(cells) == {"q5": "", "q6": "=1+1"}

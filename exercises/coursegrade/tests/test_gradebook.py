@@ -370,3 +370,14 @@ def test_the_command_says_what_it_did(tmp_path, capsys):
     assert __main__.main(["gradebook", str(out)]) == 2
     assert __main__.main(["gradebook", str(tmp_path), "--roster", str(export)]) == 2
     assert "folder that make grade wrote" in capsys.readouterr().err
+
+
+def test_moodles_worksheet_says_who_is_late(tmp_path):
+    out, export = tmp_path / "marks", tmp_path / "export.csv"
+    status = "Submitted for grading - 2 days 3 hours late"
+    export.write_text(WORKSHEET.replace("ada@example.org,Submitted", f"ada@example.org,{status}"))
+    write_results(out, *(record("x", id=id, source="moodle") for id in ("123", "78")))
+    _, filled = gradebook.write(out, export, only_auto=True)
+    assert [note for note in filled.notes if note.startswith("late")] == [
+        "late: Ada Lovelace (2 days 3 hours late)"
+    ]

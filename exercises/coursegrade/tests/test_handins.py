@@ -9,7 +9,17 @@ import zipfile
 import pytest
 from grading_helpers import ALL, Book
 
-from coursegrade import answers, batch, grade_one, handins, notebook, release, reports, unpack
+from coursegrade import (
+    answers,
+    batch,
+    grade_one,
+    handins,
+    notebook,
+    release,
+    reports,
+    selfcheck,
+    unpack,
+)
 from coursegrade.backends import backend
 from coursegrade.limits import Limits
 from coursegrade.notebook import Unreadable
@@ -213,3 +223,13 @@ def test_nothing_answered_is_flagged(box):
         "no question is answered in code",
         "q5: no written answer",
     } <= set(record["flags"])
+
+
+def test_a_student_is_told_the_size(tmp_path, monkeypatch, capsys):
+    (tmp_path / "01_cues.ipynb").write_bytes(bytes(3 << 20))
+    monkeypatch.chdir(tmp_path)
+    selfcheck.size()
+    most = handins.MAX_SIZE >> 20
+    said = capsys.readouterr().out
+    assert f"01_cues.ipynb: 3.0 MB of {most} MB at most" in said
+    assert Book(EXERCISE).cells[-1]["source"][-1] == "size()"
