@@ -142,7 +142,7 @@ AFTER = {  # code after Q2's definitions: nothing may be lost
         LOOK,
         "E: ?",
     ),
-    "search": (SEARCH, LOOK, "coursegrade_is_not_here"),
+    "search": (SEARCH, LOOK, "cell 9"),
     "magics": ("%matplotlib inline\n!rm -rf /\nx = !ls\nx?", GRADED, ""),
 }
 Q1 = {  # another Q1: its points are lost, no other

@@ -4,6 +4,7 @@ import csv
 import json
 import os
 
+import joblib
 import pytest
 from grading_helpers import ALL, Book
 
@@ -383,3 +384,21 @@ def test_a_worker_that_came_late_is_asked_before_each_hand_in(monkeypatch):
     assert batch._numbered(3, task, OURS) == (3, None) and not marked
     batch._numbered(3, task, None)
     assert marked == [task]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_hand_ins_of_an_unfit_worker_go_to_a_fit_one(monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(cluster, "fitness", lambda: OURS)
+    options = {"n_workers": 2, "processes": False, "dashboard_address": None, "protocol": "tcp"}
+    with distributed.LocalCluster(threads_per_worker=1, **options) as two:
+        fit, unfit = (worker.address for worker in two.workers.values())
+        with cluster.workers(two.scheduler_address) as only_fit:
+            found = {fit: OURS, unfit: OURS._replace(why_not="no bwrap")}
+            monkeypatch.setattr(cluster, "_found", lambda client: found)
+            with only_fit():
+                where = joblib.delayed(lambda _: distributed.get_worker().address)
+                assert set(joblib.Parallel(batch_size=1)(where(i) for i in range(6))) == {fit}
+            monkeypatch.setattr(cluster, "_found", lambda client: {unfit: found[unfit]})
+            with pytest.raises(cluster.NoBox):
+                only_fit()
