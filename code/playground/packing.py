@@ -17,6 +17,7 @@ from torch import Tensor
 from attnbook._checks import check_count
 from attnbook.data import Vocabulary
 from attnbook.transformer import Transformer
+
 from .script import unpack
 
 LEVELS = 127  # integers on either side of zero

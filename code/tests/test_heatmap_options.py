@@ -145,7 +145,7 @@ def test_inputs_stay_as_they_are():
         ({"compare": SQUARE, "compare_labels": "ab"}, "compare_labels must hold 2 labels, got 1"),
         (
             {"compare": SQUARE, "view": "third"},
-            "view must be one of 'first', 'second', 'difference'",
+            "view must be one of 'first', 'second', 'dif",
         ),
         ({"compare": SQUARE, "difference_max": 0}, "difference_max must be positive"),
         ({"view": "difference"}, "view 'difference' needs second scores: compare"),

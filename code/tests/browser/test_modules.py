@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from attnbook.widgets import bundle
 
+FILES = bundle.HERE.glob("*/*.js")
 RELAXED = settings(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
