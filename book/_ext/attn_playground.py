@@ -15,7 +15,6 @@ from sphinx import addnodes
 from sphinx.util.docutils import SphinxDirective
 
 PAGE = "book/playground"
-CODE = Path(__file__).resolve().parents[2] / "code" / "playground"
 FOLDER = Path(__file__).resolve().parents[1] / "_site" / "playground"
 MODELS = {"grammar": "Grammar", "everyday": "Everyday"}  # the page needs the first
 DEFAULT = "grammar"
@@ -23,7 +22,7 @@ DEFAULT = "grammar"
 
 def load(name: str):
     """A module of `code/playground`, by its path: the build needs no torch."""
-    path = CODE / f"{name}.py"
+    path = load_bundle().HERE.parents[1] / "playground" / f"{name}.py"
     spec = importlib.util.spec_from_file_location(f"attn_playground_{name}", path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module

@@ -1,19 +1,17 @@
 // The switches: which attention is shown, padding and masks, all weight on a cell, and back.
 import { headName } from "../attnbook/widgets/browse/words.js";
 import { button, checkbox, element, segments, slider } from "../attnbook/widgets/core/inputs.js";
+import { entry, legendOf, smallKey, swatch } from "../attnbook/widgets/core/legend.js";
 import { NO_CHANGES } from "./play_store.js";
 
 const MOST_PADS = 8;
 const KINDS = [["encoder", "Encoder"], ["decoder", "Decoder"], ["cross", "Cross"]];
 
-const entry = (...children) => element("span", { class: "ah-key" }, ...children);
-const swatch = (name) => element("i", { class: `ah-swatch ${name}` });
-
 /** What the colours mean, on all maps. */
 export function makeLegend() {
-  return element("div", { class: "ah-legend", "aria-hidden": "true" },
-    entry(swatch("ah-zero"), "zero"), entry("small", element("i", { class: "ah-bar" }), "1"),
-    entry(swatch("ah-masked"), "masked"), entry(swatch("ah-gold"), "sure link"), entry(swatch("lb-dashed"), "possible link"));
+  return legendOf(entry("", swatch("ah-zero"), "zero"), smallKey("1"),
+    entry("", swatch("ah-masked"), "masked"), entry("", swatch("ah-gold"), "sure link"),
+    entry("", swatch("ah-dashed"), "possible link"));
 }
 
 export class Controls {

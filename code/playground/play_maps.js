@@ -65,7 +65,7 @@ export class Maps {
   speak(changed) {
     const { kind, layer, head } = this.picture;
     const name = `${kind}, ${headName(layer, head)}`;
-    this.voice.later(this.picture, `${ALT} ${name}.`, changed ? `${name}.` : "");
+    this.voice.tell(this.picture, `${ALT} ${name}.`, changed ? `${name}.` : "");
   }
 
   place() {

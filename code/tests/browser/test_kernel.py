@@ -123,7 +123,7 @@ def test_the_points_that_carry_most_are_the_fewest(browser, row, count):
 
 def test_ticks_are_round_and_within(browser):
     page = browser.new_page()
-    load(page, "kernel/plot.js")
+    load(page, "core/plot.js")
     call = "([low, high, n]) => window.arithmetic.niceTicks(low, high, n).map((tick) => tick.text)"
     assert page.evaluate(call, [-0.2, 5.2, 6]) == ["0", "1", "2", "3", "4", "5"]
     assert page.evaluate(call, [-0.13, 0.11, 5]) == ["−0.10", "−0.05", "0.00", "0.05", "0.10"]

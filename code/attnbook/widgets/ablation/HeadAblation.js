@@ -1,14 +1,14 @@
 // The ablation widget: heads on one scale, the reader takes heads out, the output changes at once.
+import { binary } from "../core/binary.js";
+import { button, select } from "../core/inputs.js";
+import { vmaxText } from "../core/legend.js";
+import { onStage } from "../core/stage.js";
+import { View } from "../core/view.js";
 import { HeadSwitches } from "./heads.js";
 import { Bars, OutputTable } from "./output.js";
 import { countRight, predictClasses, sharesOf, sumHeads } from "./sum.js";
 import { describeOut, describeQuery, describeRight, withAll } from "./words.js";
-import { follow } from "../core/follow.js";
-import { button, element, select } from "../core/inputs.js";
-import { binary } from "../core/binary.js";
-import { onStage } from "../core/stage.js";
 
-const SETTINGS = ["ablated", "batch", "query", "vmax"];
 const HINT = "Click a map to take its head out; click again to put it back. Point at a column to see "
   + "what each head adds there.";
 const SKELETON = `
@@ -21,20 +21,12 @@ const SKELETON = `
   <p class="ah-readout" aria-hidden="true"></p>
   <div class="ah-hidden"><p aria-live="polite"></p></div>`;
 
-class AblationView {
+class AblationView extends View {
   constructor(model, root, palette) {
-    Object.assign(this, { model, root, palette });
-    root.innerHTML = SKELETON;
-    this.live = this.root.querySelector("[aria-live=polite]");
-    this.readout = this.root.querySelector(".ah-readout");
+    super(model, root, palette, SKELETON);
     this.readContent();
     this.place();
-    this.stop = follow(model, SETTINGS, (name) => this.change(name));
-  }
-
-  store(changes) {
-    this.model.set(changes);
-    this.model.save_changes();
+    this.follow(["ablated", "batch", "query", "vmax"], (name) => this.change(name));
   }
 
   /** Takes in what a chapter fixes, and builds the parts. */
@@ -49,10 +41,8 @@ class AblationView {
       answers: binary(model, "_answers", Uint8Array),
     };
     const names = model.get("relations");
-    const title = root.querySelector(".ah-title");
-    title.textContent = model.get("title");
-    title.hidden = !model.get("title");
-    root.querySelector(".ah-vmax").textContent = (model.get("vmax") < 1 ? "≥ " : "") + model.get("vmax");
+    this.showTitle();
+    this.find(".ah-vmax").textContent = vmaxText(model.get("vmax"));
     this.switches = new HeadSwitches(model.get("head_labels"), (head) => this.toggle(head));
     this.switches.node.setAttribute("aria-description", model.get("alt"));
     this.output = new OutputTable({
@@ -92,8 +82,7 @@ class AblationView {
   change(name) {
     if (name === "batch") this.place();
     else this.draw();
-    if (name === "query") this.live.textContent = this.readout.textContent;
-    else this.live.textContent = this.describe();
+    this.voice.say(name === "query" ? this.readout.textContent : this.describe());
   }
 
   describe() {
@@ -110,17 +99,16 @@ class AblationView {
   /** Shares out the room. Maps a little too high for their box in the static page give way. */
   place() {
     const { root, switches } = this;
-    root.classList.toggle("ah-narrow", root.clientWidth < 480);
+    const ratio = this.measure();
     const share = (height) => {
       switches.place(root.clientWidth - 4 || 640, {
-        ...this.sizes, ratio: window.devicePixelRatio || 1,
+        ...this.sizes, ratio,
         queryLabels: this.labels("query_labels"), keyLabels: this.labels("key_labels"),
       }, height);
       this.draw();
     };
     share();
-    const box = parseFloat(getComputedStyle(root).getPropertyValue("--attn-height"));
-    const excess = root.getBoundingClientRect().height - box;
+    const excess = root.getBoundingClientRect().height - this.box;
     if (excess > 0) share(switches.layout.height - excess / switches.lines);
   }
 
@@ -136,15 +124,10 @@ class AblationView {
     };
   }
 
-  paint(palette) {
-    this.palette = palette;
-    this.draw();
-  }
-
   draw() {
     const { model, arrays, sizes } = this;
     const { batches, heads, queries, relations } = sizes;
-    const [out, batch, query] = ["ablated", "batch", "query"].map((name) => model.get(name));
+    const [out, batch, query] = this.get("ablated", "batch", "query");
     this.sequence?.show(batch);
     this.all.setAttribute("aria-disabled", !out.length);
     const pictures = Array.from({ length: heads }, (_, head) => this.pictureOf(head));

@@ -1,7 +1,8 @@
 // The heads side by side on one scale, each a switch that takes its head out or puts it back.
 import { drawMap, drawSmall } from "../core/draw.js";
+import { frameRow } from "../core/frames.js";
 import { element } from "../core/inputs.js";
-import { planLayout } from "../core/layout.js";
+import { planLayout, squareCells } from "../core/layout.js";
 
 const GAP = 16;
 const LABELLED = 240; // pixels that a map with labels needs
@@ -14,16 +15,6 @@ export function planHeads(width, count) {
   const columns = Math.ceil(count / lines);
   const share = Math.floor((width - GAP * (columns - 1)) / columns);
   return { columns, share, labelled: share >= LABELLED };
-}
-
-/** A map without labels in `width` by `height` pixels: square cells of whole device pixels. */
-function planBare(width, height, { queries, keys, ratio }) {
-  const exact = Math.min(LARGEST, (width - 1) / keys, (height - 1) / queries);
-  const cell = exact * ratio >= 1 ? Math.floor(exact * ratio) / ratio : exact;
-  return {
-    left: 0, top: 0, cellWidth: cell, cellHeight: cell, ratio,
-    width: cell * keys + 1 / ratio, height: cell * queries + 1 / ratio,
-  };
 }
 
 export class HeadSwitches {
@@ -53,13 +44,13 @@ export class HeadSwitches {
       ? planLayout(this.cells[0].canvas.getContext("2d"), {
         width: inner, height: Math.min(56 + LARGEST * queries, height), queryLabels, keyLabels, ratio,
       })
-      : planBare(inner, height, { queries, keys, ratio });
+      : squareCells(Math.min(LARGEST, (inner - 1) / keys, (height - 1) / queries), { queries, keys, ratio });
     this.node.style.gridTemplateColumns = `repeat(${columns}, ${share}px)`;
     this.node.style.gap = `10px ${GAP}px`;
   }
 
   draw(pictures, out, query, palette) {
-    const { left, top, cellHeight, cellWidth } = this.layout;
+    const { left, cellWidth } = this.layout;
     this.cells.forEach(({ node, canvas, mark, state }, head) => {
       (this.labelled ? drawMap : drawSmall)(canvas, this.layout, pictures[head], palette);
       const working = !out.includes(head);
@@ -68,9 +59,7 @@ export class HeadSwitches {
       state.textContent = working ? "in" : "out";
       mark.hidden = query === null;
       if (query === null) return;
-      mark.style.transform = `translate(${left}px, ${top + query * cellHeight}px)`;
-      mark.style.width = `${pictures[head].keys * cellWidth}px`;
-      mark.style.height = `${cellHeight}px`;
+      frameRow(mark, this.layout, query, left, pictures[head].keys * cellWidth);
     });
   }
 }

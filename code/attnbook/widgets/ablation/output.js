@@ -1,4 +1,5 @@
 // The output: for each query what the model says and what is right, and how often it is right.
+import { onKeys } from "../core/gestures.js";
 import { element } from "../core/inputs.js";
 
 const row = (name, ...cells) => element("tr", {}, element("th", { scope: "row" }, name), ...cells);
@@ -18,13 +19,9 @@ export class OutputTable {
     this.table = element("table", { class: "ab-output", tabindex: "0", "aria-label": "Output, a column for each query" },
       ...this.inputs.map((cells, n) => row(inputs[n], ...cells)),
       ...this.said.map((cells, r) => row(relations[r], ...cells)));
-    this.table.addEventListener("keydown", (event) => {
-      if (event.ctrlKey || event.metaKey || event.altKey) return;
-      const by = { ArrowRight: 1, ArrowLeft: -1, Home: -queries, End: queries }[event.key];
-      if (by === undefined) return;
-      event.preventDefault();
-      event.stopPropagation(); // the book would turn the page
-      step(by);
+    onKeys(this.table, (name) => {
+      const by = { ArrowRight: 1, ArrowLeft: -1, Home: -queries, End: queries }[name];
+      return by === undefined ? false : step(by);
     });
     this.node = element("div", { class: "ab-scroll" }, this.table);
   }

@@ -1,12 +1,15 @@
 // The alignment viewer: attention beside gold links, step by step through decoding.
+import { limit } from "../core/gestures.js";
+import { element } from "../core/inputs.js";
+import { entry, legendOf, smallKey, swatch, vmaxText } from "../core/legend.js";
+import { onStage } from "../core/stage.js";
+import { View } from "../core/view.js";
 import { makeAlignmentControls } from "./controls.js";
 import { alignmentPicture, readExamples } from "./data.js";
 import { planPanels } from "./layout.js";
-import { AlignmentLegend } from "./legend.js";
+import { NO_LINE } from "./lines.js";
 import { AlignmentPanel } from "./panel.js";
 import { describePlace, describeScore, describeStep, fillStepTable } from "./words.js";
-import { follow } from "../core/follow.js";
-import { onStage } from "../core/stage.js";
 
 const SHAPE = ["example", "model", "side_by_side", "view", "vmax"]; // what moves things
 const CONTENT = ["_examples", "_weights", "model_labels", "title", "alt"];
@@ -24,24 +27,47 @@ const SKELETON = `
   <p class="ah-readout" aria-hidden="true"></p>
   <div class="ah-hidden"><p aria-live="polite"></p></div>`;
 
-class AlignmentView {
+/** The legend: links, weights, masked; what differs between the views. */
+class AlignmentLegend {
+  constructor() {
+    this.vmax = element("span", { class: "ah-vmax" });
+    this.node = legendOf(
+      entry("al-has-sure", swatch("ah-gold"), "sure link"),
+      entry("al-has-possible", swatch("ah-dashed"), "possible link"),
+      entry("al-has-padding", swatch("ah-masked"), "masked (padding)"),
+      entry("al-on-map", swatch("ah-zero"), "zero"),
+      smallKey(this.vmax),
+      entry("al-on-lines", `no line below ${NO_LINE}`),
+      entry("", swatch("al-now"), "this step"));
+  }
+
+  /** Keeps what the examples have, and what the view shows. */
+  show(examples, view, vmax) {
+    const shown = {
+      "al-has-sure": examples.some(({ sure }) => sure.includes(1)),
+      "al-has-possible": examples.some(({ possible }) => possible.includes(1)),
+      "al-has-padding": examples.some(({ length, keys }) => length < keys),
+      "al-on-map": view === "map",
+      "al-on-lines": view === "lines",
+    };
+    for (const [name, on] of Object.entries(shown)) this.node.querySelector(`.${name}`).hidden = !on;
+    this.node.classList.toggle("al-as-lines", view === "lines");
+    this.vmax.textContent = vmaxText(vmax);
+  }
+}
+
+class AlignmentView extends View {
   constructor(model, root, palette) {
-    Object.assign(this, { model, root, palette });
-    root.innerHTML = SKELETON;
-    [this.title, this.stage, this.readout, this.live] = [
-      ".ah-title", ".al-stage", ".ah-readout", "[aria-live]",
-    ].map((selector) => this.root.querySelector(selector));
+    super(model, root, palette, SKELETON);
+    this.stage = this.find(".al-stage");
     this.player = {};
     this.legend = new AlignmentLegend();
     this.stage.after(this.legend.node);
     this.readContent();
-    const stops = [
-      follow(model, SHAPE, (name) => this.readShape(name)),
-      follow(model, ["step"], () => this.readStep()),
-      follow(model, CONTENT, () => this.readContent()),
-      () => { this.player.stop?.(); clearTimeout(this.timer); },
-    ];
-    this.stop = () => stops.forEach((stop) => stop());
+    this.follow(SHAPE, (name) => this.readShape(name));
+    this.follow(["step"], () => this.readStep());
+    this.follow(CONTENT, () => this.readContent());
+    this.stops.push(() => this.player.stop?.());
   }
 
   get example() {
@@ -61,17 +87,15 @@ class AlignmentView {
   readContent() {
     const { model } = this;
     this.examples = readExamples(model);
-    this.title.textContent = model.get("title");
-    this.title.hidden = !model.get("title");
     const labels = model.get("model_labels");
     const actions = {
       goTo: (step) => this.goTo(step), enter: () => this.speakStep(),
       point: (cell, spoken) => this.point(cell, spoken),
     };
     this.panels = labels.map((label) => new AlignmentPanel(label, actions));
-    this.panels.forEach(({ canvas }) => canvas.setAttribute("aria-label", model.get("alt")));
+    this.showTitle(...this.panels.map(({ canvas }) => canvas));
     this.stage.replaceChildren(...this.panels.map(({ node }) => node));
-    this.live.parentNode.replaceChildren(this.live, ...this.panels.map(({ table }) => table));
+    this.voice.live.parentNode.replaceChildren(this.voice.live, ...this.panels.map(({ table }) => table));
     this.controls?.node.remove();
     this.player.stop?.();
     const count = () => this.example.queries;
@@ -116,7 +140,7 @@ class AlignmentView {
   place() {
     const { root, stage, shown } = this;
     const width = root.clientWidth || 640;
-    root.classList.toggle("ah-narrow", width < 480);
+    this.ratio = this.measure();
     const lines = this.model.get("view") === "lines";
     const { layout, columns, beside } = this.plan(width - 4, TALLEST);
     stage.classList.toggle("al-columns", !lines && columns > 1);
@@ -124,8 +148,7 @@ class AlignmentView {
     const highest = Math.max(...shown.map((panel) => panel.cardHeight));
     for (const { card } of shown) card.style.minHeight = `${highest}px`;
     this.draw();
-    const box = parseFloat(getComputedStyle(root).getPropertyValue("--attn-height"));
-    const excess = Math.min(root.scrollHeight - box, GIVE * layout.height);
+    const excess = Math.min(root.scrollHeight - this.box, GIVE * layout.height);
     if (excess > 0 && !lines && shown.length === 1) {
       shown[0].layout = this.plan(width - 4, layout.height - excess).layout;
       this.draw();
@@ -136,14 +159,9 @@ class AlignmentView {
   plan(width, height) {
     const { shown, example } = this;
     return planPanels(shown[0].canvas.getContext("2d"), {
-      width, height, count: shown.length, ratio: window.devicePixelRatio || 1,
+      width, height, count: shown.length, ratio: this.ratio,
       queryLabels: example.target, keyLabels: example.source,
     });
-  }
-
-  paint(palette) {
-    this.palette = palette;
-    this.draw();
   }
 
   draw() {
@@ -166,12 +184,11 @@ class AlignmentView {
     this.cell = cell;
     this.shown.forEach((panel) => panel.frame(cell));
     this.showLine();
-    if (spoken && cell) this.live.textContent = this.line;
+    if (spoken && cell) this.voice.say(this.line);
   }
 
   goTo(step) {
-    this.model.set({ step: Math.min(Math.max(step, 0), this.example.queries - 1) });
-    this.model.save_changes();
+    this.store({ step: limit(step, 0, this.example.queries - 1) });
   }
 
   describeShown() {
@@ -184,24 +201,19 @@ class AlignmentView {
   }
 
   speakStep() {
-    clearTimeout(this.timer);
-    this.live.textContent = this.describeShown();
+    this.voice.say(this.describeShown());
     this.later("");
   }
 
   /** The tables, and what is said of a changed setting, come when things rest. */
   later(text) {
-    this.waiting = text || this.waiting;
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => {
+    this.voice.later(() => {
       for (const { node, table, picture, label } of this.panels) {
         table.hidden = node.hidden;
         const caption = `${this.model.get("alt")} ${label}. ${describeScore(picture, this.step)}`;
         if (!node.hidden) fillStepTable(table, picture, caption);
       }
-      if (this.waiting) this.live.textContent = this.waiting;
-      this.waiting = "";
-    }, 150);
+    }, text);
   }
 }
 

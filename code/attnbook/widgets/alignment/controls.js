@@ -1,5 +1,6 @@
 // The controls of the alignment viewer: sentence, model, view, play, step.
 import { keepStep } from "./data.js";
+import { makeControls, stepper, tied } from "../core/controls.js";
 import { button, element, segments, select, slider } from "../core/inputs.js";
 
 const PACE = 1100; // milliseconds a step, when playing
@@ -10,12 +11,12 @@ const MAKERS = {
   example({ model, store }) {
     const examples = model.get("_examples");
     if (examples.length < 2) return null;
-    const { label, show } = select("Sentence", examples.map(({ name }) => name), (example) => {
+    const input = select("Sentence", examples.map(({ name }) => name), (example) => {
       const [before, after] = [model.get("example"), example].map((n) => examples[n].target.length);
       store({ example, step: keepStep(model.get("step"), before, after) });
     });
-    label.classList.add("al-sentence");
-    return { label, refresh: () => show(model.get("example")) };
+    input.label.classList.add("al-sentence");
+    return tied(input, model, "example");
   },
   model({ model, store }) {
     const names = model.get("model_labels");
@@ -29,23 +30,18 @@ const MAKERS = {
   },
   view({ model, store }) {
     const choices = [["map", "Heat map"], ["lines", "Lines"]];
-    const { label, show } = segments("View", choices, (view) => store({ view }));
-    return { label, refresh: () => show(model.get("view")) };
+    return tied(segments("View", choices, (view) => store({ view })), model, "view");
   },
   play: makePlayer,
   step({ model, goTo, count }) {
-    const { label: range, show } = slider("Step", { min: 1, step: 1 }, 7,
+    const { label: range, input, show } = slider("Step", { min: 1, step: 1 }, 7,
       (n) => `${n} of ${count()}`, (n) => goTo(n - 1));
-    const back = button("‹", () => goTo(model.get("step") - 1), { "aria-label": "Previous step" });
-    const on = button("›", () => goTo(model.get("step") + 1), { "aria-label": "Next step" });
-    const label = element("div", { class: "ah-control ah-step", role: "group", "aria-label": "Step" },
-      back, range, on);
+    const { label, mark } = stepper("step", range, (by) => goTo(model.get("step") + by));
     return { label, refresh: () => {
       const step = model.get("step");
-      range.querySelector("input").max = count();
-      show(step + 1, step + 1);
-      back.setAttribute("aria-disabled", step === 0); // disabled would lose the focus
-      on.setAttribute("aria-disabled", step === count() - 1);
+      input.max = count();
+      show(step + 1);
+      mark(step === 0, step === count() - 1);
     } };
   },
 };
@@ -74,19 +70,7 @@ function makePlayer({ model, goTo, count, player }) {
   return { label, refresh: () => { label.hidden = calm() || count() < 2; } };
 }
 
-/** Builds the controls that the model switches on; `player` gets `timer` (playing) and `stop`. */
+/** Builds them; `player` gets `timer` (playing) and `stop`. */
 export function makeAlignmentControls(model, { goTo, count, player }) {
-  const store = (changes) => {
-    player.stop?.();
-    model.set(changes);
-    model.save_changes();
-  };
-  const node = element("div", { class: "ah-controls", role: "group", "aria-label": "Controls" });
-  const made = Object.entries(MAKERS)
-    .filter(([name]) => model.get("controls").includes(name))
-    .map(([, make]) => make({ model, store, goTo, count, player }))
-    .filter(Boolean);
-  node.append(...made.map(({ label }) => label));
-  node.hidden = !made.length;
-  return { node, refresh: () => made.forEach(({ refresh }) => refresh()) };
+  return makeControls(model, MAKERS, { goTo, count, player, before: () => player.stop?.() });
 }

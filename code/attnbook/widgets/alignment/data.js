@@ -1,16 +1,9 @@
 // From the model's traits to examples, and from an example to what one step of decoding did.
 import { binary } from "../core/binary.js";
-import { argmaxKey, goldHits } from "../core/measure.js";
+import { argmaxKey, goldHits, marksOf } from "../core/measure.js";
 import { allowedCells } from "../core/softmax.js";
 
-const UNITS = 10000; // as in alignment_examples.py
-
-/** Links as marks: 1 at each (target, source). */
-function marks(links, queries, keys) {
-  const found = new Uint8Array(queries * keys);
-  for (const [i, j] of links) found[i * keys + j] = 1;
-  return found;
-}
+const UNITS = 10000; // as in examples.py
 
 /** The examples with their weights, one array for each model, and their links as marks. */
 export function readExamples(model) {
@@ -24,8 +17,8 @@ export function readExamples(model) {
     const weights = Array.from({ length: models }, (_, m) => Float64Array.from(
       units.subarray(start + m * size, start + (m + 1) * size), (unit) => unit / UNITS));
     start += models * size;
-    const sure = marks(example.sure, queries, keys);
-    const possible = marks(example.possible, queries, keys);
+    const sure = marksOf(example.sure, queries, keys);
+    const possible = marksOf(example.possible, queries, keys);
     return {
       ...example, queries, keys, weights, sure, possible,
       either: sure.map((mark, at) => mark | possible[at]),

@@ -1,4 +1,6 @@
 // The second view: source above, target below, a line for each weight, gold links under the lines.
+import { rgb } from "../core/cells.js";
+import { onKeys } from "../core/gestures.js";
 import { element } from "../core/inputs.js";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -11,11 +13,6 @@ function shape(tag, attributes) {
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
   return node;
 }
-
-const rgb = (ramp, share) => {
-  const n = 3 * Math.min(255, Math.round(255 * share));
-  return `rgb(${ramp.slice(n, n + 3).join(" ")})`;
-};
 
 /** The step that a key leads to, or null. */
 export function stepAfter(key, step, count) {
@@ -57,18 +54,13 @@ export class WordLines {
     node.addEventListener("pointerleave", () => this.point(null));
     node.addEventListener("focus", () => { if (node.matches(":focus-visible")) this.point(i); });
     node.addEventListener("blur", () => this.point(null));
-    node.addEventListener("keydown", (event) => this.onKey(event, i));
+    onKeys(node, (name) => {
+      const to = stepAfter(name, i, this.target.children.length);
+      if (to === null) return false;
+      this.goTo(to);
+      return this.target.children[to].focus();
+    });
     return node;
-  }
-
-  onKey(event, i) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const to = stepAfter(event.key, i, this.target.children.length);
-    if (to === null) return;
-    event.preventDefault();
-    event.stopPropagation(); // the book would turn the page
-    this.goTo(to);
-    this.target.children[to].focus();
   }
 
   /** Shows the lines of target word `i` alone; of all when null. */

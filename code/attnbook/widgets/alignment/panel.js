@@ -5,6 +5,7 @@ import { stepAfter, WordLines } from "./lines.js";
 import { fadeLater } from "../core/cells.js";
 import { drawMap, sizeCanvas } from "../core/draw.js";
 import { Frames } from "../core/frames.js";
+import { limit, onKeys, pointOn } from "../core/gestures.js";
 import { element } from "../core/inputs.js";
 import { cellAt } from "../core/layout.js";
 
@@ -48,9 +49,8 @@ export class AlignmentPanel {
   listen() {
     const { canvas, actions } = this;
     const under = (event) => {
-      const frame = canvas.getBoundingClientRect();
       const { queries, keys } = this.picture;
-      return cellAt(this.layout, event.clientX - frame.left, event.clientY - frame.top, queries, keys);
+      return cellAt(this.layout, ...pointOn(canvas, event), queries, keys);
     };
     canvas.addEventListener("pointermove", (event) => actions.point(under(event)));
     canvas.addEventListener("pointerdown", (event) => actions.point(under(event)));
@@ -60,24 +60,19 @@ export class AlignmentPanel {
       if (cell) actions.goTo(cell.i);
     });
     canvas.addEventListener("focus", () => { if (canvas.matches(":focus-visible")) actions.enter(); });
-    canvas.addEventListener("keydown", (event) => this.onKey(event));
+    onKeys(canvas, (name) => this.onKey(name));
   }
 
   /** Up and down step through decoding; left and right read the step's row. */
-  onKey(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+  onKey(name) {
     const { pinned, queries, keys } = this.picture;
     const from = this.cell?.i === pinned ? this.cell.j ?? -1 : -1;
-    const column = { ArrowLeft: from - 1, ArrowRight: from + 1, Home: 0, End: keys - 1 }[event.key];
+    const column = { ArrowLeft: from - 1, ArrowRight: from + 1, Home: 0, End: keys - 1 }[name];
     if (column !== undefined) {
-      this.actions.point({ i: pinned, j: Math.min(Math.max(column, 0), keys - 1) }, true);
-    } else {
-      const step = stepAfter(event.key, pinned, queries);
-      if (step === null) return;
-      this.actions.goTo(step);
+      return this.actions.point({ i: pinned, j: limit(column, 0, keys - 1) }, true);
     }
-    event.preventDefault();
-    event.stopPropagation(); // a notebook would go to the next cell, the book to the next page
+    const step = stepAfter(name, pinned, queries);
+    return step === null ? false : this.actions.goTo(step);
   }
 
   /** Takes in a picture of another example. */

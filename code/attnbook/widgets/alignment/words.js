@@ -1,18 +1,12 @@
 // What the alignment viewer says, on its card, under it and to screen readers.
 import { takeScore, takeStep } from "./data.js";
-import { cellOf } from "../core/table.js";
-import { goldMark, numeral, strongest, weightText } from "../core/words.js";
+import { fillRows } from "../core/table.js";
+import { goldMark, shortWeight, strongest, weightText } from "../core/words.js";
 
 const VERDICTS = {
   sure: "on a sure link", possible: "on a possible link", miss: "not on a gold link",
   none: "no gold link to hit", nothing: "nothing may be attended to",
 };
-
-/** A weight or probability with two digits. */
-export function shortWeight(w) {
-  if (w === 0) return "0";
-  return w < 0.005 ? "< 0.01" : numeral(w, 2);
-}
 
 export function verdictText(verdict) {
   return VERDICTS[verdict];
@@ -74,17 +68,10 @@ export function describePlace(shown, { i, j }) {
 
 /** Fills the hidden table of one model: every target token, its strongest weights, its gold. */
 export function fillStepTable(table, picture, caption) {
-  const head = document.createElement("tr");
-  for (const text of ["target token", "strongest weights", "gold", "largest weight"]) {
-    head.append(cellOf("th", text, "col"));
-  }
-  const rows = picture.queryLabels.map((token, i) => {
-    const row = document.createElement("tr");
-    const step = takeStep(picture, i);
-    row.append(cellOf("th", token, "row"), cellOf("td", strongest(picture, i, 3)),
-      cellOf("td", goldText(picture, step).replace("gold: ", "")),
-      cellOf("td", verdictText(step.verdict)));
-    return row;
-  });
-  table.replaceChildren(cellOf("caption", caption), head, ...rows);
+  fillRows(table, caption, ["target token", "strongest weights", "gold", "largest weight"],
+    picture.queryLabels.map((token, i) => {
+      const step = takeStep(picture, i);
+      return [token, strongest(picture, i, 3), goldText(picture, step).replace("gold: ", ""),
+        verdictText(step.verdict)];
+    }));
 }

@@ -1,4 +1,9 @@
 // The layer × head browser: every head small on one scale, the chosen one large, its cells read out.
+import { drawMap } from "../core/draw.js";
+import { listenTo } from "../core/gestures.js";
+import { planLayout } from "../core/layout.js";
+import { onStage } from "../core/stage.js";
+import { View } from "../core/view.js";
 import { readMaps, SIDES, takeMap, takeScene } from "./data.js";
 import { CellExplorer } from "./explorer.js";
 import { LayerGrid } from "./grid.js";
@@ -6,53 +11,35 @@ import { HEADING, planFigure } from "./layout.js";
 import { BrowseLegend, makeBrowseControls } from "./parts.js";
 import { FIGURE } from "./skeleton.js";
 import { describeHead, headName, numberText, sidesOf } from "./words.js";
-import { drawMap } from "../core/draw.js";
-import { follow } from "../core/follow.js";
-import { listenTo } from "../core/gestures.js";
-import { planLayout } from "../core/layout.js";
-import { onStage } from "../core/stage.js";
-import { Voice } from "../core/voice.js";
 
 const FIXED = ["_examples", "_weights", "_sizes", "_scores", "kinds", "score_label", "title", "alt", "vmax"];
 const TALLEST = 440; // of the large map, where the page sets no height
 
-class BrowseView {
+class BrowseView extends View {
   constructor(model, root, palette) {
-    Object.assign(this, { model, root, palette });
-    root.innerHTML = `<p class="ah-title"></p>${FIGURE}`;
-    const find = (selector) => this.root.querySelector(selector);
-    [this.title, this.figure, this.heading] = [".ah-title", ".lb-figure", ".lb-heading"].map(find);
-    this.canvas = find(".ah-map canvas");
-    this.voice = new Voice(this.root);
-    this.explorer = new CellExplorer(this.root, model, (text) => this.voice.say(text));
+    super(model, root, palette, `<p class="ah-title"></p>${FIGURE}`);
+    [this.figure, this.heading] = [".lb-figure", ".lb-heading"].map((name) => this.find(name));
+    this.canvas = this.find(".ah-map canvas");
+    this.explorer = new CellExplorer(root, model, (text) => this.voice.say(text));
     listenTo(this.canvas, this.explorer);
     this.readContent();
-    const stops = [
-      follow(model, ["kind", "example"], () => this.readChoice()),
-      follow(model, ["layer", "head"], () => this.readPlace()),
-      follow(model, ["cell"], () => this.readCell()),
-      follow(model, FIXED, () => this.readContent()),
-      () => this.voice.stop(),
-    ];
-    this.stop = () => stops.forEach((stop) => stop());
+    this.follow(["kind", "example"], () => this.readChoice());
+    this.follow(["layer", "head"], () => this.readPlace());
+    this.follow(["cell"], () => this.readCell());
+    this.follow(FIXED, () => this.readContent());
   }
 
   /** Takes in what a chapter fixes, and builds the parts that hang on it. */
   readContent() {
     const { model } = this;
     this.maps = readMaps(model);
-    this.title.textContent = model.get("title");
-    this.title.hidden = !model.get("title");
-    this.canvas.setAttribute("aria-label", model.get("alt"));
+    this.showTitle(this.canvas);
     [this.controls, this.grid, this.legend].forEach((part) => part?.node.remove());
     this.controls = makeBrowseControls(model, () => {
       this.explorer.forget();
       this.draw();
     });
-    this.grid = new LayerGrid((layer, head) => {
-      model.set({ layer, head });
-      model.save_changes();
-    });
+    this.grid = new LayerGrid((layer, head) => this.store({ layer, head }));
     this.legend = new BrowseLegend(model);
     this.title.after(this.controls.node);
     this.figure.prepend(this.grid.node);
@@ -95,15 +82,14 @@ class BrowseView {
   speak(changed) {
     const head = describeHead(this.picture, this.model.get("score_label"));
     const line = this.explorer.resting ? `${head}.` : this.explorer.describe();
-    this.voice.later(this.picture, `${this.model.get("alt")} ${head}.`, changed ? line : "");
+    this.voice.tell(this.picture, `${this.model.get("alt")} ${head}.`, changed ? line : "");
   }
 
   /** Shares out the room. In the static page the box's height is fixed: the figure takes the rest. */
   place() {
-    const { root, figure, scene, model, legend } = this;
-    const ratio = window.devicePixelRatio || 1;
-    root.classList.toggle("ah-narrow", root.clientWidth < 480);
-    const [sizes, scores, examples] = ["_sizes", "_scores", "_examples"].map((name) => model.get(name));
+    const { figure, scene, model, legend } = this;
+    const ratio = this.measure();
+    const [sizes, scores, examples] = this.get("_sizes", "_scores", "_examples");
     const heads = Math.max(...Object.values(sizes).map(([, count]) => count));
     const plans = Object.fromEntries(model.get("kinds").map((kind) => [kind, planFigure({
       width: figure.clientWidth || 640, layers: sizes[kind][0], numbers: kind in scores, heads,
@@ -116,23 +102,16 @@ class BrowseView {
     figure.style.gap = `${plan.space}px`;
     legend.place(scene);
     this.grid.place(scene, plan, ratio);
-    const tallness = (node) => node.getBoundingClientRect().height;
-    const box = parseFloat(getComputedStyle(root).getPropertyValue("--attn-height"));
     const grid = Math.max(...Object.values(plans).map(({ gridHeight }) => gridHeight));
     const large = Math.max(...examples.flatMap((example) => Object.keys(plans).map((kind) => {
       const [queryLabels, keyLabels] = SIDES[kind].map((side) => example[side]);
       return HEADING + layout(queryLabels, keyLabels, TALLEST).height;
     })));
-    const rest = box ? Math.floor(box - (tallness(root) - tallness(figure)))
-      : Math.ceil(plan.beside ? Math.max(grid, large) : grid + plan.space + large);
+    const rest = Math.floor(this.restFor(figure))
+      || Math.ceil(plan.beside ? Math.max(grid, large) : grid + plan.space + large);
     figure.style.height = `${rest}px`; // as the highest choice needs: no other moves the page
     const left = plan.beside ? rest : rest - grid - plan.space;
     this.layout = layout(scene.queryLabels, scene.keyLabels, left);
-    this.draw();
-  }
-
-  paint(palette) {
-    this.palette = palette;
     this.draw();
   }
 

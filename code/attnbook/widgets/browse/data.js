@@ -1,5 +1,6 @@
 // From the browser's traits to the picture of one head: what is drawn and what is said.
 import { binary } from "../core/binary.js";
+import { marksOf } from "../core/measure.js";
 import { allowedCells } from "../core/softmax.js";
 
 /** The tokens that are queries and keys of each kind of attention. */
@@ -29,14 +30,6 @@ export function readMaps(model) {
   };
 }
 
-/** Marks of the links (query, key), 0 or 1 for each cell; null where there is none. */
-function marksOf(links, queries, keys) {
-  if (!links.length) return null;
-  const marks = new Uint8Array(queries * keys);
-  for (const [i, j] of links) marks[i * keys + j] = 1;
-  return marks;
-}
-
 /** What is there to choose from, and what is chosen: kind, example, its tokens, layer, head. */
 export function takeScene(model, maps) {
   const [kind, example] = ["kind", "example"].map((name) => model.get(name));
@@ -44,7 +37,8 @@ export function takeScene(model, maps) {
   const { start, queries, keys } = maps.places[example][kind];
   const [queryLabels, keyLabels] = SIDES[kind].map((side) => shown[side]);
   const [layers, heads] = model.get("_sizes")[kind];
-  const marked = (name) => (kind === "cross" ? marksOf(shown[name], queries, keys) : null);
+  const marked = (name) => (kind === "cross" && shown[name].length
+    ? marksOf(shown[name], queries, keys) : null);
   const [i, j] = model.get("cell") ?? [];
   const cell = i < queries && j < keys ? { i, j } : null; // a kernel tells one change at a time
   return {

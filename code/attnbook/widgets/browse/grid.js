@@ -1,8 +1,9 @@
 // Every head small, layers in rows and heads in columns, on the one scale of the large map.
 import { takeMap } from "./data.js";
-import { placeAfter, planSmall } from "./layout.js";
+import { planSmall } from "./layout.js";
 import { headName, numberText } from "./words.js";
 import { drawSmall } from "../core/draw.js";
+import { cellAfter, onKeys } from "../core/gestures.js";
 import { element } from "../core/inputs.js";
 import { numeral } from "../core/words.js";
 
@@ -47,19 +48,16 @@ export class LayerGrid {
     const number = numbered ? element("span", { class: "lb-number" }) : null;
     if (number) node.append(number);
     node.addEventListener("click", () => this.choose(layer, head));
-    node.addEventListener("keydown", (event) => this.onKey(event, layer, head));
+    onKeys(node, (name) => this.onKey(name, layer, head));
     this.cells.push({ node, canvas, number, layer, head });
     return node;
   }
 
-  onKey(event, layer, head) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const to = placeAfter(event.key, layer, head, this.layers, this.heads);
-    if (to === null) return;
-    event.preventDefault();
-    event.stopPropagation(); // the book would turn the page
-    this.choose(...to);
-    this.cells[to[0] * this.heads + to[1]].node.focus();
+  onKey(name, layer, head) {
+    const to = cellAfter(name, { i: layer, j: head }, this.layers, this.heads);
+    if (!to) return false;
+    this.choose(to.i, to.j);
+    return this.cells[to.i * this.heads + to.j].node.focus();
   }
 
   /** Draws every map: as the scene, the room or the page's colours changed. */

@@ -1,4 +1,6 @@
 // How the small maps and the large one share the room. Lengths are CSS pixels.
+import { squareCells } from "../core/layout.js";
+
 const BESIDE = 560; // from this width on, the large map stands beside the small ones
 const SPACE = 20; // between them
 const GUTTER = 48; // for the names of the layers
@@ -27,23 +29,8 @@ export function planFigure({ width, layers, heads, numbers }) {
   };
 }
 
-/** The layout of a small map: square cells that fit a square, of whole device pixels if large. */
+/** The layout of a small map: square cells that fit a square. */
 export function planSmall(side, { queries, keys }, ratio) {
   const exact = (side - 1 / ratio) / Math.max(queries, keys, 1);
-  const cell = exact < 7 ? exact : Math.floor(exact * ratio) / ratio; // 7: from there on, lines between cells
-  return {
-    left: 0, top: 0, cellWidth: cell, cellHeight: cell, ratio,
-    width: cell * keys + 1 / ratio, height: cell * queries + 1 / ratio,
-  };
-}
-
-/** The [layer, head] that a key leads to, or null. */
-export function placeAfter(key, layer, head, layers, heads) {
-  const to = {
-    ArrowRight: [layer, head + 1], ArrowLeft: [layer, head - 1], ArrowDown: [layer + 1, head],
-    ArrowUp: [layer - 1, head], Home: [layer, 0], End: [layer, heads - 1],
-    PageUp: [0, head], PageDown: [layers - 1, head],
-  }[key];
-  const limit = (n, end) => Math.min(Math.max(n, 0), end - 1);
-  return to ? [limit(to[0], layers), limit(to[1], heads)] : null;
+  return squareCells(exact, { queries, keys, ratio }, 7); // from 7 on, lines between cells
 }

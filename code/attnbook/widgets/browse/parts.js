@@ -1,11 +1,11 @@
 // The parts of the layer × head browser: controls and legend.
+import { makeControls, tied } from "../core/controls.js";
+import { segments, select } from "../core/inputs.js";
+import { entry, legendOf, smallKey, swatch, vmaxText } from "../core/legend.js";
 import { kindName } from "./words.js";
-import { button, element, segments, select } from "../core/inputs.js";
-
-const MOVED_BY_READERS = ["kind", "example", "layer", "head", "cell"];
 
 /** Another kind may have fewer layers or heads; a pinned cell is let go. */
-export function changesFor(model, changes) {
+function changesFor(model, changes) {
   const [layers, heads] = model.get("_sizes")[changes.kind ?? model.get("kind")];
   return {
     ...changes, cell: null,
@@ -13,31 +13,28 @@ export function changesFor(model, changes) {
   };
 }
 
+const MAKERS = {
+  kind({ model, store }) {
+    const kinds = model.get("kinds");
+    if (kinds.length < 2) return null;
+    const choices = kinds.map((kind) => [kind, kindName(kind)]);
+    const input = segments("Attention", choices, (kind) => store(changesFor(model, { kind })));
+    return tied(input, model, "kind");
+  },
+  example({ model, store }) {
+    const names = model.get("_examples").map(({ name }) => name);
+    if (names.length < 2) return null;
+    const input = select("Example", names, (example) => store(changesFor(model, { example })));
+    input.label.classList.add("lb-example");
+    return tied(input, model, "example");
+  },
+};
+
 /** The choice of kind and example, where there is one, and Reset, which calls `forget` first. */
 export function makeBrowseControls(model, forget) {
-  const store = (changes) => { model.set(changes); model.save_changes(); };
-  const start = Object.fromEntries(MOVED_BY_READERS.map((name) => [name, model.get(name)]));
-  const node = element("div", { class: "ah-controls", role: "group", "aria-label": "Controls" });
-  const refreshers = [];
-  if (model.get("kinds").length > 1) {
-    const choices = model.get("kinds").map((kind) => [kind, kindName(kind)]);
-    const { label, show } = segments("Attention", choices, (kind) => store(changesFor(model, { kind })));
-    node.append(label);
-    refreshers.push(() => show(model.get("kind")));
-  }
-  if (model.get("_examples").length > 1) {
-    const names = model.get("_examples").map(({ name }) => name);
-    const { label, show } = select("Example", names, (example) => store(changesFor(model, { example })));
-    label.classList.add("lb-example");
-    node.append(label);
-    refreshers.push(() => show(model.get("example")));
-  }
-  node.append(button("Reset", () => { forget(); store(start); }));
-  return { node, refresh: () => refreshers.forEach((refresh) => refresh()) };
+  const moved = ["kind", "example", "layer", "head", "cell"];
+  return makeControls(model, MAKERS, { moved, always: true, onReset: forget });
 }
-
-const entry = (name, ...children) => element("span", { class: `ah-key ${name}` }, ...children);
-const patch = (name) => element("i", { class: `ah-swatch ${name}` });
 
 /** What the marks mean that the map shown has. */
 export class BrowseLegend {
@@ -45,15 +42,12 @@ export class BrowseLegend {
     const some = (test) => model.get("_examples").some(test);
     const [kinds, scores] = ["kinds", "_scores"].map((name) => model.get(name));
     Object.assign(this, { kinds, scores });
-    const vmax = model.get("vmax");
     this.parts = {
-      masked: kinds.includes("decoder") && entry("", patch("ah-masked"), "masked"),
-      sure: some(({ sure }) => sure.length) && entry("", patch("ah-gold"), "sure link"),
-      possible: some(({ possible }) => possible.length) && entry("", patch("lb-dashed"), "possible link"),
+      masked: kinds.includes("decoder") && entry("", swatch("ah-masked"), "masked"),
+      sure: some(({ sure }) => sure.length) && entry("", swatch("ah-gold"), "sure link"),
+      possible: some(({ possible }) => possible.length) && entry("", swatch("ah-dashed"), "possible link"),
     };
-    this.node = element("div", { class: "ah-legend", "aria-hidden": "true" },
-      entry("", patch("ah-zero"), "zero"),
-      entry("", "small", element("i", { class: "ah-bar" }), (vmax < 1 ? "≥ " : "") + vmax),
+    this.node = legendOf(entry("", swatch("ah-zero"), "zero"), smallKey(vmaxText(model.get("vmax"))),
       ...Object.values(this.parts).filter(Boolean));
     this.label = model.get("score_label") && Object.keys(scores).length
       ? entry("", `under each map: ${model.get("score_label")}`) : null;

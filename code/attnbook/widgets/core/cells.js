@@ -1,6 +1,12 @@
 // The cells of a heat map. Masked is hatched, zero is blank, small is faint.
 import { FONT } from "./layout.js";
 
+/** The colour of `share` of a ramp's top, as style sheets write it. */
+export function rgb(ramp, share) {
+  const n = 3 * Math.min(255, Math.round(255 * share));
+  return `rgb(${ramp.slice(n, n + 3).join(" ")})`;
+}
+
 /** The colours of what is drawn: one ramp for weights, one each way for differences. */
 function rampFor(value, signed, palette) {
   if (!signed) return palette.ramp;

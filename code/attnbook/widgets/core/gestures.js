@@ -1,40 +1,51 @@
-// From keys, pointer and touch on the map to what its explorer does.
+// From keys, pointer and touch to what they ask for.
 import { cellAt } from "./layout.js";
 
+export const limit = (n, least, most) => Math.min(Math.max(n, least), most);
+
 /** The cell that a key leads to from (i, j), or null. */
-function cellAfter(key, { i, j }, queries, keys) {
+export function cellAfter(name, { i, j }, rows, columns) {
   const to = {
     ArrowUp: [i - 1, j], ArrowDown: [i + 1, j], ArrowLeft: [i, j - 1], ArrowRight: [i, j + 1],
-    Home: [i, 0], End: [i, keys - 1], PageUp: [0, j], PageDown: [queries - 1, j],
-  }[key];
-  const clamp = (n, end) => Math.min(Math.max(n, 0), end - 1);
-  return to ? { i: clamp(to[0], queries), j: clamp(to[1], keys) } : null;
+    Home: [i, 0], End: [i, columns - 1], PageUp: [0, j], PageDown: [rows - 1, j],
+  }[name];
+  return to ? { i: limit(to[0], 0, rows - 1), j: limit(to[1], 0, columns - 1) } : null;
 }
 
-function onKey(explorer, event) {
-  if (explorer.empty || event.ctrlKey || event.metaKey || event.altKey) return;
-  const { queries, keys, pinned } = explorer.picture;
-  const from = explorer.cell ?? { i: pinned ?? 0, j: 0 };
-  const to = cellAfter(event.key, from, queries, keys);
-  if (to) explorer.moveTo(to, true);
-  else if (event.key === "Enter" || event.key === " ") explorer.pin(from.i);
-  else if (event.key === "Escape" && pinned !== null) explorer.pin(null);
-  else return;
-  event.preventDefault();
-  event.stopPropagation(); // a notebook would go to the next cell, the book to the next page
+/** Gives `answer` the keys on `node`; what it does not refuse, by false, goes no further. */
+export function onKeys(node, answer) {
+  node.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || answer(event.key) === false) return;
+    event.preventDefault();
+    event.stopPropagation(); // a notebook would go to the next cell, the book to the next page
+  });
 }
 
-/** The cell under the pointer, or null. */
-function cellUnder(explorer, canvas, event) {
+/** Where on `canvas` the pointer is: [x, y]. */
+export function pointOn(canvas, event) {
   const frame = canvas.getBoundingClientRect();
-  const { queries, keys } = explorer.picture;
-  return cellAt(explorer.layout, event.clientX - frame.left, event.clientY - frame.top, queries, keys);
+  return [event.clientX - frame.left, event.clientY - frame.top];
+}
+
+/** Calls `move(x, y)` while the pointer is pressed on `canvas`, also when it leaves it. */
+export function onDrag(canvas, move) {
+  canvas.addEventListener("pointerdown", (event) => {
+    canvas.setPointerCapture(event.pointerId);
+    move(...pointOn(canvas, event));
+  });
+  canvas.addEventListener("pointermove", (event) => {
+    if (canvas.hasPointerCapture(event.pointerId)) move(...pointOn(canvas, event));
+  });
 }
 
 /** Lets the reader's gestures on `canvas` move `explorer`. */
 export function listenTo(canvas, explorer) {
+  const under = (event) => {
+    const { queries, keys } = explorer.picture;
+    return cellAt(explorer.layout, ...pointOn(canvas, event), queries, keys);
+  };
   const point = (event) => {
-    const cell = cellUnder(explorer, canvas, event);
+    const cell = under(event);
     const { i, j } = explorer.cell ?? {};
     if (cell && (cell.i !== i || cell.j !== j)) explorer.moveTo(cell, false);
   };
@@ -42,9 +53,17 @@ export function listenTo(canvas, explorer) {
   canvas.addEventListener("pointerdown", point);
   canvas.addEventListener("pointerleave", () => explorer.leave());
   canvas.addEventListener("focus", () => explorer.enter());
-  canvas.addEventListener("keydown", (event) => onKey(explorer, event));
   canvas.addEventListener("click", (event) => { // not a drag that scrolls the page
-    const cell = cellUnder(explorer, canvas, event);
+    const cell = under(event);
     if (cell) explorer.pin(cell.i);
+  });
+  onKeys(canvas, (name) => {
+    if (explorer.empty) return false;
+    const { queries, keys, pinned } = explorer.picture;
+    const from = explorer.cell ?? { i: pinned ?? 0, j: 0 };
+    const to = cellAfter(name, from, queries, keys);
+    if (to) return explorer.moveTo(to, true);
+    if (name === "Enter" || name === " ") return explorer.pin(from.i);
+    return name === "Escape" && pinned !== null && explorer.pin(null);
   });
 }

@@ -10,15 +10,15 @@ export function element(tag, attributes = {}, ...children) {
 export function slider(text, attributes, room, format, onInput) {
   const input = element("input", { type: "range", ...attributes });
   const output = element("output", { class: "ah-value", style: `min-width: ${room}ch` });
-  const label = element("label", { class: "ah-control ah-slider" },
-    element("span", {}, text), input, output);
-  const show = (value, shown) => {
+  const name = element("span", {}, text);
+  const label = element("label", { class: "ah-control ah-slider" }, name, input, output);
+  const show = (value, shown = value) => {
     input.value = value;
     output.textContent = format(shown);
     input.setAttribute("aria-valuetext", format(shown));
   };
   input.addEventListener("input", () => onInput(Number(input.value)));
-  return { label, show };
+  return { label, name, input, show };
 }
 
 export function checkbox(text, onChange) {
@@ -28,11 +28,11 @@ export function checkbox(text, onChange) {
   return { label, show: (value) => { input.checked = value; } };
 }
 
-/** A list to choose one position from. */
-export function select(text, options, onChange) {
+/** A list to choose one position from; `show` takes a position, or one of the `values`. */
+export function select(text, options, onChange, values = [...options.keys()]) {
   const input = element("select");
-  options.forEach((option, n) => input.append(element("option", { value: n }, option)));
-  input.addEventListener("change", () => onChange(Number(input.value)));
+  options.forEach((option, n) => input.append(element("option", { value: values[n] }, option)));
+  input.addEventListener("change", () => onChange(input.selectedIndex));
   const label = element("label", { class: "ah-control ah-select" }, element("span", {}, text), input);
   return { label, show: (n) => { input.value = String(n); } };
 }

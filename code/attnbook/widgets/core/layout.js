@@ -57,6 +57,15 @@ export function cellAt(layout, x, y, queries, keys) {
   return i >= 0 && i < queries && j >= 0 && j < keys ? { i, j } : null;
 }
 
+/** A map without labels: square cells of `exact` pixels, of whole device pixels from `whole` on. */
+export function squareCells(exact, { queries, keys, ratio }, whole = 1 / ratio) {
+  const cell = exact < whole ? exact : Math.floor(exact * ratio) / ratio;
+  return {
+    left: 0, top: 0, ratio, cellWidth: cell, cellHeight: cell,
+    width: cell * keys + 1 / ratio, height: cell * queries + 1 / ratio,
+  };
+}
+
 /**
  * Places `count` small maps of one size in `width` pixels: columns, the side of the square
  * that each fits, and the layout of its cells.
@@ -69,9 +78,5 @@ export function planGrid({ width: room, count, queries, keys, ratio }) {
   const columns = Math.ceil(count / Math.ceil(count / Math.min(count, fits)));
   const side = Math.floor(Math.min(most, (width - gap * (columns - 1)) / columns)) - 6; // frame
   const exact = side / Math.max(queries, keys, 1);
-  const cell = exact * ratio >= 1 ? Math.floor(exact * ratio) / ratio : exact;
-  return {
-    columns, gap, side, ratio, left: 0, top: 0, cellWidth: cell, cellHeight: cell,
-    width: cell * keys + 1 / ratio, height: cell * queries + 1 / ratio,
-  };
+  return { columns, gap, side, ...squareCells(exact, { queries, keys, ratio }) };
 }

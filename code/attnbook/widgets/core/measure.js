@@ -17,6 +17,13 @@ export function argmaxKey(weights, i, keys) {
   return best;
 }
 
+/** Links (query, key) as marks: 1 at each of them, else 0. */
+export function marksOf(links, queries, keys) {
+  const marks = new Uint8Array(queries * keys);
+  for (const [i, j] of links) marks[i * keys + j] = 1;
+  return marks;
+}
+
 /** Of the queries that have gold marks, how many have their argmax on one: {hits, marked}. */
 export function goldHits(weights, gold, queries, keys) {
   let hits = 0;

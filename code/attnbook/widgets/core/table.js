@@ -1,11 +1,14 @@
 // The table that stands for the map where it is not seen.
+import { element } from "./inputs.js";
 import { shownText, strongest } from "./words.js";
 
-export function cellOf(tag, text, scope) {
-  const node = document.createElement(tag);
-  node.textContent = text;
-  if (scope) node.scope = scope;
-  return node;
+/** Fills a table: its caption, the heads of its columns, its rows, whose first cell is a head. */
+export function fillRows(table, caption, heads, rows) {
+  const cells = (tag, texts, scope) => texts.map((text) => element(tag, scope ? { scope } : {}, text));
+  table.replaceChildren(element("caption", {}, caption),
+    element("tr", {}, ...cells("th", heads, "col")),
+    ...rows.map(([head, ...texts]) =>
+      element("tr", {}, ...cells("th", [head], "row"), ...cells("td", texts))));
 }
 
 function cellText(picture, at) {
@@ -15,23 +18,10 @@ function cellText(picture, at) {
 
 /** Fills the hidden table: every cell of a small map, the three strongest keys of a large one. */
 export function fillTable(table, picture, caption) {
-  const small = picture.queries * picture.keys <= 256;
-  const rows = [document.createElement("tr")];
-  rows[0].append(cellOf("th", "query", "col"));
-  for (const text of small ? picture.keyLabels : ["strongest keys"]) {
-    rows[0].append(cellOf("th", text, "col"));
-  }
-  for (let i = 0; i < picture.queries; i++) {
-    const row = document.createElement("tr");
-    row.append(cellOf("th", picture.queryLabels[i], "row"));
-    if (small) {
-      for (let j = 0; j < picture.keys; j++) {
-        row.append(cellOf("td", cellText(picture, i * picture.keys + j)));
-      }
-    } else {
-      row.append(cellOf("td", strongest(picture, i, 3)));
-    }
-    rows.push(row);
-  }
-  table.replaceChildren(cellOf("caption", caption), ...rows);
+  const { queries, keys, queryLabels, keyLabels } = picture;
+  const small = queries * keys <= 256;
+  const texts = (i) => (small ? keyLabels.map((_, j) => cellText(picture, i * keys + j))
+    : [strongest(picture, i, 3)]);
+  fillRows(table, caption, ["query", ...(small ? keyLabels : ["strongest keys"])],
+    queryLabels.map((label, i) => [label, ...texts(i)]));
 }

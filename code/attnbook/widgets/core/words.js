@@ -21,15 +21,15 @@ export function differenceText(w) {
   return (w > 0 ? "+" : "−") + (size < 0.0005 ? Number(size.toPrecision(1)) : numeral(size));
 }
 
-/** A weight that came in 255 steps: two digits, as more of them would say nothing. */
-function stepText(w) {
+/** A weight or probability with two digits, also one that came in 255 steps. */
+export function shortWeight(w) {
   if (w === 0) return "0";
   return w < 0.005 ? "< 0.01" : numeral(w, 2);
 }
 
 /** What is drawn at a place, as text. */
 export function shownText(picture, at) {
-  const unsigned = picture.inSteps ? stepText : weightText;
+  const unsigned = picture.inSteps ? shortWeight : weightText;
   return (picture.signed ? differenceText : unsigned)(picture.weights[at]);
 }
 

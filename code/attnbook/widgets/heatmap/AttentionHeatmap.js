@@ -1,11 +1,17 @@
 // The heat map widget: shows the weights that the model's scores and mask give, and answers.
 import { drawMap } from "../core/draw.js";
-import { follow } from "../core/follow.js";
+import { Explorer } from "../core/explorer.js";
+import { listenTo } from "../core/gestures.js";
+import { HEARD, MAP } from "../core/skeleton.js";
 import { planLayout } from "../core/layout.js";
-import { caption, news } from "./news.js";
-import { buildParts } from "./parts.js";
-import { readArrays, takePicture } from "./picture.js";
 import { onStage } from "../core/stage.js";
+import { View } from "../core/view.js";
+import { makeHeatmapControls } from "./controls.js";
+import { HeadGrid } from "./heads.js";
+import { Legend } from "./legend.js";
+import { tensorLiteral } from "./literal.js";
+import { caption, news } from "./news.js";
+import { readArrays, takePicture } from "./picture.js";
 
 const SETTINGS = [
   "lengths", "causal", "temperature", "scale", "scaled", "batch", "vmax", "head", "view", "query",
@@ -16,28 +22,39 @@ const CONTENT = [
   "title", "alt",
 ];
 const TALLEST = 440; // pixels of a map below its heads, where the page sets no height
-class HeatmapView {
+const SKELETON = `<p class="ah-title"></p>${MAP}${HEARD}`;
+
+class HeatmapView extends View {
   constructor(model, root, palette) {
-    Object.assign(this, buildParts(model, root, () => this.picture), { palette });
+    super(model, root, palette, SKELETON);
+    const say = (text) => this.voice.say(text);
+    this.map = this.find(".ah-map");
+    this.canvas = this.find("canvas");
+    this.explorer = new Explorer(root, model, say);
+    listenTo(this.canvas, this.explorer);
+    this.controls = makeHeatmapControls(model, { say, copyText: () => this.literal() });
+    this.grid = model.get("controls").includes("grid") ? new HeadGrid(model) : null;
+    this.legend = new Legend(model);
+    this.title.after(this.controls.node, ...(this.grid ? [this.grid.node] : []));
+    this.map.after(this.legend.node);
     this.readContent();
-    const stops = [
-      follow(model, SETTINGS, (name) => this.readSettings(name)),
-      follow(model, CONTENT, () => this.readContent()),
-      () => this.voice.stop(),
-    ];
-    this.stop = () => stops.forEach((stop) => stop());
+    this.follow(SETTINGS, (name) => this.readSettings(name));
+    this.follow(CONTENT, () => this.readContent());
+  }
+
+  literal() {
+    const { weights, queries, keys } = this.picture;
+    return tensorLiteral(weights, queries, keys);
   }
 
   /** Takes in what a chapter fixes: arrays, labels, title. */
   readContent() {
     this.arrays = readArrays(this.model);
-    this.title.textContent = this.model.get("title");
-    this.title.hidden = !this.model.get("title");
-    this.canvas.setAttribute("aria-label", this.model.get("alt"));
+    this.showTitle(this.canvas);
     this.explorer.forget();
     this.takePicture();
     this.place();
-    this.voice.later(this.picture, caption(this.model, this.picture));
+    this.voice.tell(this.picture, caption(this.model, this.picture));
   }
 
   /** Takes in what a reader moves: weights and picture, at once; the table and voice, later. */
@@ -54,7 +71,7 @@ class HeatmapView {
   speak(name) {
     const { model, picture, explorer } = this;
     const line = explorer.resting ? "" : explorer.describe(16);
-    this.voice.later(picture, caption(model, picture), news(name, model, picture, line));
+    this.voice.tell(picture, caption(model, picture), news(name, model, picture, line));
   }
 
   takePicture() {
@@ -65,22 +82,13 @@ class HeatmapView {
 
   /** Chooses the cell size. In the static page the box's height is fixed: the map takes the rest. */
   place() {
+    const ratio = this.measure();
     const width = this.root.clientWidth || 640;
-    const ratio = window.devicePixelRatio || 1;
-    this.root.classList.toggle("ah-narrow", this.root.clientWidth < 480);
     this.grid?.place(width, ratio);
     this.grid?.draw(this.arrays, this.palette);
-    const box = parseFloat(getComputedStyle(this.root).getPropertyValue("--attn-height"));
-    const tallness = (node) => parseFloat(getComputedStyle(node).height); // also of half pixels
-    const others = tallness(this.root) - tallness(this.map);
     const { queryLabels, keyLabels } = this.picture;
-    const height = box ? box - others : this.grid ? TALLEST : Infinity;
+    const height = this.restFor(this.map) || (this.grid ? TALLEST : Infinity);
     this.layout = planLayout(this.canvas.getContext("2d"), { width, height, queryLabels, keyLabels, ratio });
-    this.draw();
-  }
-
-  paint(palette) {
-    this.palette = palette;
     this.draw();
   }
 

@@ -1,30 +1,22 @@
-// The controls above the map, bound to the model's traits.
+// The controls above the map.
+import { makeControls, stepper, tied } from "../core/controls.js";
+import { checkbox, element, segments, select, slider } from "../core/inputs.js";
 import { makeCopier } from "./copy.js";
-import { button, checkbox, element, segments, select, slider } from "../core/inputs.js";
 import { readShape } from "./picture.js";
 
-const ORDER = [
-  "batch", "head", "view", "lengths", "temperature", "causal", "scale", "step", "copy",
-];
 const MOVED = ["lengths", "causal", "temperature", "scaled", "batch", "head", "view", "query"];
 
-/** Makers by name. Each returns its node as `label` and, if it shows a trait, `refresh`. */
-const makers = {
+const MAKERS = {
   batch({ model, store }) {
-    const { batches } = readShape(model);
-    const names = Array.from({ length: batches }, (_, b) => String(b));
-    const { label, show } = select("Sequence", names, (batch) => store({ batch }));
-    return { label, refresh: () => show(model.get("batch")) };
+    const names = Array.from({ length: readShape(model).batches }, (_, b) => String(b));
+    return tied(select("Sequence", names, (batch) => store({ batch })), model, "batch");
   },
-  head({ model, store }) {
-    const { label, show } = select("Head", model.get("head_labels"), (head) => store({ head }));
-    return { label, refresh: () => show(model.get("head")) };
-  },
+  head: ({ model, store }) =>
+    tied(select("Head", model.get("head_labels"), (head) => store({ head })), model, "head"),
   view({ model, store }) {
     const [first, second] = model.get("compare_labels");
     const choices = [["first", first], ["second", second], ["difference", "Difference"]];
-    const { label, show } = segments("View", choices, (view) => store({ view }));
-    return { label, refresh: () => show(model.get("view")) };
+    return tied(segments("View", choices, (view) => store({ view })), model, "view");
   },
   lengths({ model, store }) {
     const { keys } = readShape(model);
@@ -34,14 +26,7 @@ const makers = {
         lengths[model.get("batch")] = value;
         store({ lengths });
       });
-    return { label, refresh: () => {
-      const length = model.get("lengths")[model.get("batch")];
-      show(length, length);
-    } };
-  },
-  causal({ model, store }) {
-    const { label, show } = checkbox("Causal", (causal) => store({ causal }));
-    return { label, refresh: () => show(model.get("causal")) };
+    return { label, refresh: () => show(model.get("lengths")[model.get("batch")]) };
   },
   temperature({ model, store }) {
     // The slider moves the temperature by its logarithm.
@@ -52,47 +37,29 @@ const makers = {
       show(Math.log10(temperature), temperature);
     } };
   },
+  causal: ({ model, store }) => tied(checkbox("Causal", (causal) => store({ causal })), model, "causal"),
   scale({ model, store }) {
     const size = Number(model.get("scale").toPrecision(6));
-    const { label, show } = checkbox(`Divide by √${size}`, (scaled) => store({ scaled }));
-    return { label, refresh: () => show(model.get("scaled")) };
+    return tied(checkbox(`Divide by √${size}`, (scaled) => store({ scaled })), model, "scaled");
   },
   step({ model, store }) {
     const { queries } = readShape(model);
-    const go = (by) => () => {
+    const count = element("output", { class: "ah-value", style: `min-width: ${9 + 2 * String(queries).length}ch` });
+    const { label, mark } = stepper("query", count, (by) => {
       const at = model.get("query") ?? (by > 0 ? -1 : queries);
       if (queries) store({ query: Math.min(Math.max(at + by, 0), queries - 1) });
-    };
-    const count = element("output", { class: "ah-value", style: `min-width: ${9 + 2 * String(queries).length}ch` });
-    const back = button("‹", go(-1), { "aria-label": "Previous query" });
-    const on = button("›", go(1), { "aria-label": "Next query" });
-    const label = element("div", { class: "ah-control ah-step", role: "group", "aria-label": "Step" },
-      back, count, on);
+    });
     return { label, refresh: () => {
       const query = model.get("query");
       count.textContent = query === null ? `${queries} queries` : `query ${query + 1} of ${queries}`;
-      back.setAttribute("aria-disabled", query === 0); // disabled would lose the focus
-      on.setAttribute("aria-disabled", query === queries - 1);
+      mark(query === 0, query === queries - 1);
     } };
   },
   copy: ({ copyText, say }) => ({ label: makeCopier(copyText, say) }),
 };
 
-/**
- * Builds the controls that the model switches on. Returns the node and `refresh`, which
- * brings every input in line with the model. `copyText` gives what Copy copies; `say` speaks.
- */
-export function makeControls(model, { copyText, say } = {}) {
-  const store = (changes) => { model.set(changes); model.save_changes(); };
-  const start = Object.fromEntries(MOVED.map((name) => [name, model.get(name)]));
-  const node = element("div", { class: "ah-controls", role: "group", "aria-label": "Controls" });
-  const wanted = ORDER.filter((name) => model.get("controls").includes(name));
-  const made = wanted.map((name) => makers[name]({ model, store, copyText, say }));
-  node.append(...made.map((control) => control.label));
-  const refreshers = made.map((control) => control.refresh).filter(Boolean);
-  if (refreshers.length || model.get("controls").includes("grid")) {
-    node.append(button("Reset", () => store(start)));
-  }
-  node.hidden = !node.children.length;
-  return { node, refresh: () => refreshers.forEach((refresh) => refresh()) };
+/** Builds them. `copyText` gives what Copy copies; `say` speaks. */
+export function makeHeatmapControls(model, tools) {
+  const always = model.get("controls").includes("grid");
+  return makeControls(model, MAKERS, { moved: MOVED, always, ...tools });
 }

@@ -1,17 +1,9 @@
 // All heads as small maps on the one scale of the large one; the chosen head is the large map.
 import { drawSmall } from "../core/draw.js";
+import { limit, onKeys } from "../core/gestures.js";
 import { element } from "../core/inputs.js";
 import { planGrid } from "../core/layout.js";
 import { readShape, takePicture } from "./picture.js";
-
-/** The head that a key leads to from `head`, or null. */
-function headAfter(key, head, columns, count) {
-  const to = {
-    ArrowRight: head + 1, ArrowLeft: head - 1, ArrowDown: head + columns, ArrowUp: head - columns,
-    Home: 0, End: count - 1,
-  }[key];
-  return to === undefined ? null : Math.min(Math.max(to, 0), count - 1);
-}
 
 export class HeadGrid {
   constructor(model) {
@@ -26,7 +18,7 @@ export class HeadGrid {
     const node = element("button", { type: "button", role: "radio", class: "ah-head", title: label },
       element("span", { class: "ah-small" }, canvas), element("span", { class: "ah-name" }, label));
     node.addEventListener("click", () => this.choose(head));
-    node.addEventListener("keydown", (event) => this.onKey(event, head));
+    onKeys(node, (name) => this.onKey(name, head));
     return { node, canvas };
   }
 
@@ -35,14 +27,16 @@ export class HeadGrid {
     this.model.save_changes();
   }
 
-  onKey(event, head) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const to = headAfter(event.key, head, this.layout.columns, this.cells.length);
-    if (to === null) return;
-    event.preventDefault();
-    event.stopPropagation(); // the book would turn the page
-    this.choose(to);
-    this.cells[to].node.focus();
+  onKey(name, head) {
+    const { columns } = this.layout;
+    const last = this.cells.length - 1;
+    const to = {
+      ArrowRight: head + 1, ArrowLeft: head - 1, ArrowDown: head + columns, ArrowUp: head - columns,
+      Home: 0, End: last,
+    }[name];
+    if (to === undefined) return false;
+    this.choose(limit(to, 0, last));
+    return this.cells[limit(to, 0, last)].node.focus();
   }
 
   place(width, ratio) {

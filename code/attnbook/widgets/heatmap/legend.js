@@ -1,18 +1,15 @@
 // The legend: what hatching, blank and colours mean, in the view that is shown.
 import { element } from "../core/inputs.js";
+import { entry, legendOf, smallKey, swatch, vmaxText } from "../core/legend.js";
 import { describeHits } from "../core/words.js";
-
-const key = (...children) => element("span", { class: "ah-key" }, ...children);
-const swatch = (name) => element("i", { class: `ah-swatch ${name}` });
 
 export class Legend {
   constructor(model) {
     this.vmax = element("span", { class: "ah-vmax" });
-    const weights = [key(swatch("ah-zero"), "zero"), key("small", element("i", { class: "ah-bar" }), this.vmax)];
-    this.node = element("div", { class: "ah-legend", "aria-hidden": "true" },
-      key(swatch("ah-masked"), "masked"));
+    const weights = [entry("", swatch("ah-zero"), "zero"), smallKey(this.vmax)];
+    this.node = legendOf(entry("", swatch("ah-masked"), "masked"));
     const gold = model.get("_gold")?.byteLength;
-    if (gold) this.node.append(key(swatch("ah-gold"), "gold"));
+    if (gold) this.node.append(entry("", swatch("ah-gold"), "gold"));
     if (model.get("_compare")?.byteLength) this.addDifference(model, weights);
     else this.node.append(...weights);
     this.hits = element("p", { class: "ah-hits" });
@@ -27,14 +24,14 @@ export class Legend {
     const bar = element("i", { class: "ah-bar ah-both" });
     this.scales = [
       element("span", { class: "ah-scale" }, ...weights),
-      element("span", { class: "ah-scale" }, key(swatch("ah-zero"), "no change"),
-        key(this.ends[0], bar, this.ends[1]), key(`${second} minus ${first}`)),
+      element("span", { class: "ah-scale" }, entry("", swatch("ah-zero"), "no change"),
+        entry("", this.ends[0], bar, this.ends[1]), entry("", `${second} minus ${first}`)),
     ];
     this.node.append(element("span", { class: "ah-scales" }, ...this.scales));
   }
 
   show(picture, vmax) {
-    this.vmax.textContent = (vmax < 1 ? "≥ " : "") + vmax;
+    this.vmax.textContent = vmaxText(vmax);
     this.hits.textContent = describeHits(picture);
     if (!this.scales) return;
     this.scales[0].classList.toggle("ah-off", picture.signed);

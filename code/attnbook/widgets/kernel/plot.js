@@ -1,26 +1,12 @@
 // Drawing of the plot on a canvas: points, the true and the fitted curve, the query's kernel.
 // Lengths are CSS pixels; data go to pixels by the two functions of `planPlot`.
-import { hatchPattern } from "../core/cells.js";
+import { hatchPattern, rgb } from "../core/cells.js";
 import { FONT } from "../core/layout.js";
+import { circle, niceTicks, paintTicks, startPlot, TICK_SIZE } from "../core/plot.js";
 import { LOG_KERNELS } from "./fit.js";
 
-const TICK_SIZE = 12;
 const SKIRT = 0.2; // the part of the height, at the bottom, that the kernel's shape stands in
 const LARGEST = 7; // radius of the point with the largest weight
-
-/** Round numbers within [low, high], about `count` of them. */
-export function niceTicks(low, high, count) {
-  const rough = (high - low || 1) / count;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((n) => n * power).find((size) => size >= rough * 0.999);
-  const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
-  const ticks = [];
-  for (let n = Math.ceil(low / step - 1e-9); n * step <= high + 1e-9 * step; n++) {
-    const text = (n * step).toFixed(digits);
-    ticks.push({ at: n * step, text: Number(text) === 0 ? (0).toFixed(digits) : text.replace("-", "−") });
-  }
-  return ticks;
-}
 
 function padded(...lists) {
   let [low, high] = [Infinity, -Infinity];
@@ -55,31 +41,9 @@ export function planPlot(ctx, { x, y, queries, truth, width, height, ratio }) {
   };
 }
 
-function paintAxes(ctx, { left, right, top, bottom, xTicks, yTicks, toX, toY }, palette) {
-  ctx.strokeStyle = palette.grid;
-  ctx.lineWidth = 1;
-  ctx.fillStyle = palette.muted;
-  ctx.font = `${TICK_SIZE}px ${FONT}`;
-  ctx.textAlign = "right";
-  ctx.textBaseline = "middle";
-  ctx.beginPath();
-  for (const { at, text } of yTicks) {
-    const y = Math.round(toY(at)) + 0.5;
-    ctx.moveTo(left, y);
-    ctx.lineTo(right, y);
-    ctx.fillText(text, left - 7, y);
-  }
-  ctx.moveTo(left, bottom + 0.5);
-  ctx.lineTo(right, bottom + 0.5);
-  ctx.textAlign = "center";
-  ctx.textBaseline = "top";
-  for (const { at, text } of xTicks) {
-    const x = Math.round(toX(at)) + 0.5;
-    ctx.moveTo(x, bottom);
-    ctx.lineTo(x, bottom + 4);
-    ctx.fillText(text, x, bottom + 8);
-  }
-  ctx.stroke();
+function paintAxes(ctx, plan, palette) {
+  const { left, right, top, xTicks, yTicks } = plan;
+  paintTicks(ctx, plan, xTicks, yTicks, 7, palette, true);
   ctx.fillText("y ↑", left - 9, 2);
   ctx.textAlign = "right";
   ctx.fillText("x →", right, top - 20);
@@ -113,11 +77,6 @@ function paintKernel(ctx, { left, right, top, bottom, floor, toX, fromX }, pictu
   ctx.stroke();
 }
 
-function circle(ctx, x, y, radius) {
-  ctx.beginPath();
-  ctx.arc(x, y, radius, 0, 2 * Math.PI);
-}
-
 /** Points, their area by their share of the largest weight, their colour as in the heat map. */
 function paintPoints(ctx, plan, picture, palette) {
   const { x, y, keys, row, weights, allowed, vmax } = picture;
@@ -132,9 +91,8 @@ function paintPoints(ctx, plan, picture, palette) {
     const out = masked(j);
     const radius = out ? 6 : 2.2 + (largest ? (LARGEST - 2.2) * Math.sqrt(w / largest) : 0);
     circle(ctx, plan.toX(x[j]), plan.toY(y[j]), radius);
-    const n = 3 * Math.min(255, Math.round((255 * w) / vmax));
     if (out) ctx.fillStyle = hatchPattern(ctx, palette, plan.ratio);
-    else ctx.fillStyle = `rgb(${palette.ramp.slice(n, n + 3)})`;
+    else ctx.fillStyle = rgb(palette.ramp, w / vmax);
     if (out || w > 0) ctx.fill();
     ctx.strokeStyle = palette.muted;
     ctx.globalAlpha = w > 0 || out ? 0.75 : 0.5;
@@ -175,12 +133,7 @@ function paintCurves(ctx, plan, picture, palette) {
 
 /** Draws the whole plot; the fit at the query, if there is one, is a dot on its line. */
 export function drawPlot(canvas, plan, picture, palette) {
-  canvas.width = Math.round(plan.width * plan.ratio);
-  canvas.height = Math.round(plan.height * plan.ratio);
-  canvas.style.width = `${plan.width}px`;
-  canvas.style.height = `${plan.height}px`;
-  const ctx = canvas.getContext("2d");
-  ctx.setTransform(plan.ratio, 0, 0, plan.ratio, 0, 0);
+  const ctx = startPlot(canvas, plan);
   paintAxes(ctx, plan, palette);
   paintKernel(ctx, plan, picture, palette);
   paintPoints(ctx, plan, picture, palette);

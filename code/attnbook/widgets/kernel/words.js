@@ -1,6 +1,6 @@
 // What kernel regression says in words: the read-out, the error, and the table.
 import { countCarrying, meanSquaredError } from "./fit.js";
-import { cellOf } from "../core/table.js";
+import { fillRows } from "../core/table.js";
 import { numeral, strongest } from "../core/words.js";
 
 /** Digits after the point that tell `span` apart in about a hundred steps or more. */
@@ -36,18 +36,10 @@ export function describeError({ fit, known, empty, leaveOneOut }) {
 /** Fills the hidden table: each query with its fit, what it is compared with, its three points. */
 export function fillKernelTable(table, picture, caption) {
   const { places, fit, empty, known, leaveOneOut, digits } = picture;
-  const head = document.createElement("tr");
-  const compared = leaveOneOut ? "own y, left out" : "truth";
-  for (const text of ["query", "fit", ...(known.length ? [compared] : []), "strongest points"]) {
-    head.append(cellOf("th", text, "col"));
-  }
-  const rows = Array.from(places, (place, i) => {
-    const row = document.createElement("tr");
-    row.append(cellOf("th", numeral(place, digits), "row"));
-    row.append(cellOf("td", empty[i] ? "no point in range" : numeral(fit[i])));
-    if (known.length) row.append(cellOf("td", numeral(known[i])));
-    row.append(cellOf("td", strongest(picture, i, 3)));
-    return row;
-  });
-  table.replaceChildren(cellOf("caption", caption), head, ...rows);
+  const compared = known.length ? [leaveOneOut ? "own y, left out" : "truth"] : [];
+  fillRows(table, caption, ["query", "fit", ...compared, "strongest points"],
+    Array.from(places, (place, i) => [
+      numeral(place, digits), empty[i] ? "no point in range" : numeral(fit[i]),
+      ...(known.length ? [numeral(known[i])] : []), strongest(picture, i, 3),
+    ]));
 }

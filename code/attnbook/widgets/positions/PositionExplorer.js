@@ -1,11 +1,13 @@
 // The positions explorer: a table of places, one of its columns as a curve, and likeness by offset.
-import { follow } from "../core/follow.js";
+import { limit, onDrag, onKeys } from "../core/gestures.js";
 import { cellAt } from "../core/layout.js";
+import { HEARD } from "../core/skeleton.js";
+import { onStage } from "../core/stage.js";
+import { View } from "../core/view.js";
 import { makePositionControls, readPositions } from "./controls.js";
 import { encode } from "./math.js";
 import { drawLine, drawTable, planLine, planTable } from "./plot.js";
 import { captions, describePlace, fillPlaces } from "./words.js";
-import { onStage } from "../core/stage.js";
 
 const WATCHED = [
   "kind", "kinds", "places", "d_model", "num_heads", "base", "place", "column", "offset", "title", "alt",
@@ -24,49 +26,39 @@ const SKELETON = `
     <span class="ah-key"><i class="ap-dot"></i>place</span>
     <span class="ah-key"><i class="ap-dot ap-other"></i>place + offset</span>
   </div>
-  <p class="ah-readout" aria-hidden="true"></p>
-  <div class="ah-hidden"><p aria-live="polite"></p><table></table></div>`;
+  ${HEARD}`;
 
-class PositionsView {
+class PositionsView extends View {
   constructor(model, root, palette) {
-    Object.assign(this, { model, root, palette });
-    root.innerHTML = SKELETON;
-    const find = (selector) => this.root.querySelector(selector);
-    [this.title, this.figure, this.map] = [".ah-title", ".ap-figure", ".ap-table"].map(find);
-    [this.curve, this.likeness] = [".ap-curve", ".ap-likeness"].map(find);
-    [this.readout, this.live, this.table] = [".ah-readout", "[aria-live=polite]", "table"].map(find);
+    super(model, root, palette, SKELETON);
+    [this.figure, this.map] = [".ap-figure", ".ap-table"].map((name) => this.find(name));
+    [this.curve, this.likeness] = [".ap-curve", ".ap-likeness"].map((name) => this.find(name));
     this.controls = makePositionControls(model);
     this.title.after(this.controls.node);
     this.compute();
     this.place();
-    this.speakLater(false);
+    this.speakLater("");
     this.listen();
+    this.follow(WATCHED, () => this.read());
   }
 
   compute() {
-    const { model, root } = this;
-    const settings = readPositions(model);
+    const settings = readPositions(this.model);
     this.picture = { ...settings, ...encode(settings) };
-    this.title.textContent = model.get("title");
-    this.title.hidden = !model.get("title");
-    this.map.setAttribute("aria-label", model.get("alt"));
+    this.showTitle(this.map);
     const alibi = settings.kind === "alibi";
-    root.querySelector(".ap-signed").hidden = alibi;
-    root.querySelector(".ap-factor").hidden = !alibi;
+    this.find(".ap-signed").hidden = alibi;
+    this.find(".ap-factor").hidden = !alibi;
     this.readout.textContent = describePlace(this.picture);
     this.controls.refresh(this.picture);
   }
 
   /** Shares out the room. In the static page the box's height is fixed: the figure takes the rest. */
   place() {
-    const { root } = this;
-    root.classList.toggle("ah-narrow", root.clientWidth < 480);
+    this.measure();
     const width = this.figure.clientWidth || 640;
     const beside = width >= BESIDE;
-    const box = parseFloat(getComputedStyle(root).getPropertyValue("--attn-height"));
-    const tallness = (node) => node.getBoundingClientRect().height;
-    const rest = box ? Math.floor(box - (tallness(root) - tallness(this.figure))) : NaN;
-    const total = rest || (beside ? 340 : 660);
+    const total = Math.floor(this.restFor(this.figure)) || (beside ? 340 : 660);
     this.figure.classList.toggle("ap-beside", beside);
     const share = beside ? Math.floor(0.47 * width) : width;
     const high = beside ? total : Math.floor(0.44 * (total - 2 * GAP));
@@ -75,11 +67,6 @@ class PositionsView {
     this.lineRoom = {
       width: beside ? width - GAP - share : width, height: Math.max(110, Math.floor(lines / 2)),
     };
-    this.draw();
-  }
-
-  paint(palette) {
-    this.palette = palette;
     this.draw();
   }
 
@@ -109,79 +96,46 @@ class PositionsView {
   read() {
     this.compute();
     this.draw();
-    this.speakLater(true);
+    this.speakLater(this.readout.textContent);
   }
 
   /** Table and voice follow when a slider rests. */
-  speakLater(spoken) {
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => {
-      fillPlaces(this.table, this.picture, this.model.get("alt"));
-      if (spoken) this.speak();
-    }, 150);
-  }
-
-  speak() {
-    this.live.textContent = this.readout.textContent;
+  speakLater(text) {
+    const { table } = this.voice;
+    this.voice.later(() => fillPlaces(table, this.picture, this.model.get("alt")), text);
   }
 
   moveTo(changes) {
     const { places, columns, place } = this.picture;
-    const limit = (value, least, most) => Math.min(Math.max(Math.round(value), least), most);
-    const next = {};
-    if ("place" in changes) next.place = limit(changes.place, 0, places - 1);
-    if ("column" in changes) next.column = limit(changes.column, 0, columns - 1);
-    if ("offset" in changes) next.offset = limit(changes.offset, -place, places - 1 - place);
-    this.model.set(next);
-    this.model.save_changes();
+    const ends = {
+      place: [0, places - 1], column: [0, columns - 1], offset: [-place, places - 1 - place],
+    };
+    this.store(Object.fromEntries(Object.entries(changes).map(([name, value]) =>
+      [name, limit(Math.round(value), ...ends[name])])));
   }
 
-  onKey(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+  onKey(name) {
     const { place, column, offset } = this.picture;
     const to = {
       ArrowUp: { place: place - 1 }, ArrowDown: { place: place + 1 },
       ArrowLeft: { column: column - 1 }, ArrowRight: { column: column + 1 },
       PageUp: { offset: offset - 1 }, PageDown: { offset: offset + 1 },
       Home: { place: 0 }, End: { place: Infinity },
-    }[event.key];
-    if (to === undefined) return;
-    event.preventDefault();
-    event.stopPropagation(); // a notebook would go to the next cell, the book to the next page
+    }[name];
+    if (to === undefined) return false;
     this.moveTo(to);
-    this.speak();
-  }
-
-  /** Calls `move(x, y)` with the pointer's place on `canvas` while it is pressed. */
-  listenDrag(canvas, move) {
-    const at = (event) => {
-      const frame = canvas.getBoundingClientRect();
-      move(event.clientX - frame.left, event.clientY - frame.top);
-    };
-    canvas.addEventListener("pointerdown", (event) => {
-      canvas.setPointerCapture(event.pointerId);
-      at(event);
-    });
-    canvas.addEventListener("pointermove", (event) => {
-      if (canvas.hasPointerCapture(event.pointerId)) at(event);
-    });
+    return this.voice.say(this.readout.textContent);
   }
 
   listen() {
-    const { model, map } = this;
-    map.addEventListener("keydown", (event) => this.onKey(event));
-    map.addEventListener("focus", () => this.speak());
-    this.listenDrag(map, (x, y) => {
+    onKeys(this.map, (name) => this.onKey(name));
+    this.map.addEventListener("focus", () => this.voice.say(this.readout.textContent));
+    onDrag(this.map, (x, y) => {
       const under = cellAt(this.layout, x, y, this.picture.places, this.picture.columns);
       if (under) this.moveTo({ place: under.i, column: under.j });
     });
-    this.listenDrag(this.curve, (x) => this.moveTo({ place: this.curvePlan.fromX(x) }));
-    this.listenDrag(this.likeness, (x) => this.moveTo({ offset: this.likenessPlan.fromX(x) }));
-    const stop = follow(model, WATCHED, () => this.read());
-    this.stop = () => {
-      stop();
-      clearTimeout(this.timer);
-    };
+    onDrag(this.curve, (x) => this.moveTo({ place: this.curvePlan.fromX(x) }));
+    onDrag(this.likeness, (x) => this.moveTo({ offset: this.likenessPlan.fromX(x) }));
   }
 }
 

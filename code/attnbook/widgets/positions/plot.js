@@ -1,9 +1,8 @@
 // Drawing of the positions explorer on canvases: the table, and curves with their marks.
 import { drawSmall } from "../core/draw.js";
-import { niceTicks } from "../kernel/plot.js";
 import { FONT } from "../core/layout.js";
+import { circle, niceTicks, paintTicks, startPlot, TICK_SIZE } from "../core/plot.js";
 
-const TEXT_SIZE = 12;
 const TOP = 22; // room for the title of a plot or the axis of the table
 
 /** Places the table so that it fills `width` by `height`; its edges are whole device pixels. */
@@ -25,7 +24,7 @@ export function drawTable(canvas, layout, picture, palette) {
   const ctx = canvas.getContext("2d");
   const { left, top, cellWidth, cellHeight } = layout;
   ctx.fillStyle = palette.muted;
-  ctx.font = `${TEXT_SIZE}px ${FONT}`;
+  ctx.font = `${TICK_SIZE}px ${FONT}`;
   ctx.textBaseline = "alphabetic";
   ctx.textAlign = "left";
   ctx.fillText(`${kind === "alibi" ? "head" : "feature"} →`, left, top - 8);
@@ -54,42 +53,19 @@ export function planLine({ width, height, x, y, ratio }) {
 }
 
 function paintFrame(ctx, plan, title, palette) {
-  ctx.font = `${TEXT_SIZE}px ${FONT}`;
+  ctx.font = `${TICK_SIZE}px ${FONT}`;
   ctx.fillStyle = palette.ink;
   ctx.textAlign = "left";
   ctx.textBaseline = "top";
   ctx.fillText(title, plan.left, 2);
-  ctx.fillStyle = palette.muted;
-  ctx.strokeStyle = palette.grid;
-  ctx.lineWidth = 1;
-  ctx.beginPath();
-  ctx.textAlign = "right";
-  ctx.textBaseline = "middle";
-  for (const { at, text } of niceTicks(...plan.y, Math.max(2, (plan.bottom - TOP) / 34))) {
-    const y = Math.round(plan.toY(at)) + 0.5;
-    ctx.moveTo(plan.left, y);
-    ctx.lineTo(plan.right, y);
-    ctx.fillText(text, plan.left - 6, y);
-  }
-  ctx.textAlign = "center";
-  ctx.textBaseline = "top";
-  for (const { at, text } of niceTicks(...plan.x, Math.max(2, (plan.right - plan.left) / 52))) {
-    const x = Math.round(plan.toX(at)) + 0.5;
-    ctx.moveTo(x, plan.bottom);
-    ctx.lineTo(x, plan.bottom + 4);
-    ctx.fillText(text, x, plan.bottom + 7);
-  }
-  ctx.stroke();
+  const yTicks = niceTicks(...plan.y, Math.max(2, (plan.bottom - TOP) / 34));
+  const xTicks = niceTicks(...plan.x, Math.max(2, (plan.right - plan.left) / 52));
+  paintTicks(ctx, plan, xTicks, yTicks, 6, palette);
 }
 
 /** A line through (xs, ys); `marks` are [x, y, filled], each with its line through the plot. */
 export function drawLine(canvas, plan, { xs, ys, marks, title }, palette) {
-  canvas.width = Math.round(plan.width * plan.ratio);
-  canvas.height = Math.round(plan.height * plan.ratio);
-  canvas.style.width = `${plan.width}px`;
-  canvas.style.height = `${plan.height}px`;
-  const ctx = canvas.getContext("2d");
-  ctx.setTransform(plan.ratio, 0, 0, plan.ratio, 0, 0);
+  const ctx = startPlot(canvas, plan);
   paintFrame(ctx, plan, title, palette);
   ctx.strokeStyle = palette.mark;
   ctx.lineWidth = 1.25;
@@ -108,8 +84,7 @@ export function drawLine(canvas, plan, { xs, ys, marks, title }, palette) {
   xs.forEach((x, i) => ctx.lineTo(plan.toX(x), plan.toY(ys[i])));
   ctx.stroke();
   for (const [x, y, filled] of marks) {
-    ctx.beginPath();
-    ctx.arc(plan.toX(x), plan.toY(y), 4.5, 0, 2 * Math.PI);
+    circle(ctx, plan.toX(x), plan.toY(y), 4.5);
     ctx.fillStyle = filled ? palette.mark : palette.panel;
     ctx.fill();
     ctx.strokeStyle = palette.mark;

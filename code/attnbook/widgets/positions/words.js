@@ -1,6 +1,6 @@
 // What the positions explorer says: its read-out, the names of its parts, and the table.
 import { alibiSlopes, frequencies } from "./math.js";
-import { cellOf } from "../core/table.js";
+import { fillRows } from "../core/table.js";
 import { numeral } from "../core/words.js";
 
 /** A number with three significant digits, for periods and slopes. */
@@ -46,15 +46,8 @@ export function describePlace(picture) {
 /** Fills the hidden table: each place with the marked column and its likeness to the marked one. */
 export function fillPlaces(table, picture, caption) {
   const { kind, place, curve, similarity } = picture;
-  const head = document.createElement("tr");
-  const alibi = kind === "alibi";
-  for (const text of [alibi ? "key" : "place", "offset", alibi ? "bias" : describeColumn(picture),
-    alibi ? "factor" : "similarity"]) head.append(cellOf("th", text, "col"));
-  const rows = curve.map((value, i) => {
-    const row = document.createElement("tr");
-    row.append(cellOf("th", String(i), "row"), cellOf("td", numeral(i - place, 0)),
-      cellOf("td", numeral(value)), cellOf("td", numeral(similarity[i])));
-    return row;
-  });
-  table.replaceChildren(cellOf("caption", caption), head, ...rows);
+  const heads = kind === "alibi" ? ["key", "offset", "bias", "factor"]
+    : ["place", "offset", describeColumn(picture), "similarity"];
+  fillRows(table, caption, heads, curve.map((value, i) =>
+    [String(i), numeral(i - place, 0), numeral(value), numeral(similarity[i])]));
 }
