@@ -74,7 +74,7 @@ def packed(array: np.ndarray | None) -> bytes:
 
 def in_steps(weights: np.ndarray) -> np.ndarray:
     """Weights in 255 steps, as bytes; a small weight stays above zero."""
-    steps = np.rint(255 * np.clip(weights, 0, 1))
+    steps = np.rint(255 * np.clip(weights.astype("f4"), 0, 1))
     return np.where(weights > 0, np.maximum(steps, 1), 0).astype("u1")
 
 

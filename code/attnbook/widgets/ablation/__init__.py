@@ -80,7 +80,7 @@ class HeadAblation(Widget):
         vmax=1.0,
     ):
         weights = as_weights("weights", weights, 4)
-        added = as_finite("added", added, 5)
+        added = as_finite("added", added, 5).astype("f4").astype("f8")  # as models compute
         b, h, q, k = weights.shape
         if added.shape[:3] != (b, h, q):
             raise ValueError(

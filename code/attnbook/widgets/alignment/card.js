@@ -1,8 +1,8 @@
 // The card of one step: the token, its candidates, where its weight went, and the score so far.
-import { takeStep } from "./data.js";
-import { goldText, scoreParts, verdictText, whereText } from "./words.js";
 import { element } from "../core/inputs.js";
 import { shortWeight, strongestKeys } from "../core/words.js";
+import { takeStep } from "./data.js";
+import { goldText, scoreParts, verdictText, whereText } from "./words.js";
 
 const SIGNS = { sure: "✓", possible: "≈", miss: "✗", none: "–", nothing: "–" };
 const line = (name, ...children) => element("p", { class: name }, ...children);

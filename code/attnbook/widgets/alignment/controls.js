@@ -1,7 +1,7 @@
 // The controls of the alignment viewer: sentence, model, view, play, step.
-import { keepStep } from "./data.js";
 import { makeControls, stepper, tied } from "../core/controls.js";
 import { button, element, segments, select, slider } from "../core/inputs.js";
+import { keepStep } from "./data.js";
 
 const PACE = 1100; // milliseconds a step, when playing
 const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -1,13 +1,13 @@
 // One model: its name, its heat map or lines, and the card of the step.
-import { cardHeight, fillCard } from "./card.js";
-import { takeStep } from "./data.js";
-import { stepAfter, WordLines } from "./lines.js";
 import { fadeLater } from "../core/cells.js";
 import { drawMap, sizeCanvas } from "../core/draw.js";
 import { Frames } from "../core/frames.js";
 import { limit, onKeys, pointOn } from "../core/gestures.js";
 import { element } from "../core/inputs.js";
 import { cellAt } from "../core/layout.js";
+import { cardHeight, fillCard } from "./card.js";
+import { takeStep } from "./data.js";
+import { stepAfter, WordLines } from "./lines.js";
 
 const PARTS = `
   <p class="al-model"></p>

@@ -1,7 +1,7 @@
 // What the alignment viewer says, on its card, under it and to screen readers.
-import { takeScore, takeStep } from "./data.js";
 import { fillRows } from "../core/table.js";
 import { goldMark, shortWeight, strongest, weightText } from "../core/words.js";
+import { takeScore, takeStep } from "./data.js";
 
 const VERDICTS = {
   sure: "on a sure link", possible: "on a possible link", miss: "not on a gold link",

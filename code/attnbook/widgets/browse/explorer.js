@@ -1,6 +1,6 @@
 // The reader's way over the large map: a cell is pointed at, and may be pinned.
-import { BROWSE_HINT, describeBrowsed, describePinned } from "./words.js";
 import { Explorer } from "../core/explorer.js";
+import { BROWSE_HINT, describeBrowsed, describePinned } from "./words.js";
 
 const same = (a, b) => a && b && a.i === b.i && a.j === b.j;
 

@@ -1,11 +1,11 @@
 // Every head small, layers in rows and heads in columns, on the one scale of the large map.
-import { takeMap } from "./data.js";
-import { planSmall } from "./layout.js";
-import { headName, numberText } from "./words.js";
 import { drawSmall } from "../core/draw.js";
 import { cellAfter, onKeys } from "../core/gestures.js";
 import { element } from "../core/inputs.js";
 import { numeral } from "../core/words.js";
+import { takeMap } from "./data.js";
+import { planSmall } from "./layout.js";
+import { headName, numberText } from "./words.js";
 
 export class LayerGrid {
   /** `choose(layer, head)` makes a head the large one. */

@@ -2,8 +2,8 @@
 import { drawMap } from "../core/draw.js";
 import { Explorer } from "../core/explorer.js";
 import { listenTo } from "../core/gestures.js";
-import { HEARD, MAP } from "../core/skeleton.js";
 import { planLayout } from "../core/layout.js";
+import { HEARD, MAP } from "../core/skeleton.js";
 import { onStage } from "../core/stage.js";
 import { View } from "../core/view.js";
 import { makeHeatmapControls } from "./controls.js";

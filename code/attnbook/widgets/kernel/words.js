@@ -1,7 +1,7 @@
 // What kernel regression says in words: the read-out, the error, and the table.
-import { countCarrying, meanSquaredError } from "./fit.js";
 import { fillRows } from "../core/table.js";
 import { numeral, strongest } from "../core/words.js";
+import { countCarrying, meanSquaredError } from "./fit.js";
 
 /** Digits after the point that tell `span` apart in about a hundred steps or more. */
 export function digitsFor(span) {

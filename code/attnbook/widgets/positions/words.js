@@ -1,7 +1,7 @@
 // What the positions explorer says: its read-out, the names of its parts, and the table.
-import { alibiSlopes, frequencies } from "./math.js";
 import { fillRows } from "../core/table.js";
 import { numeral } from "../core/words.js";
+import { alibiSlopes, frequencies } from "./math.js";
 
 /** A number with three significant digits, for periods and slopes. */
 export function brief(x) {
