@@ -25,7 +25,11 @@ class Number(t.Float):
 
 
 def place_of(name: str, what: str, count: Callable):
-    """A check of the trait `name`: None, or one of `count(widget)` things, called `what`."""
+    """A check of the trait `name`, a `t.Any`: None, or one of `count(widget)` things, `what`.
+
+    It runs once all traits of a change are set, for `count` hangs on others; and it takes what
+    counts as an int, of numpy too, which `t.Int` would not.
+    """
 
     @t.validate(name)
     def check(self, proposal):
