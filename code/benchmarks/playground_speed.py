@@ -86,4 +86,4 @@ def measure(browser, repeats: int = 5) -> dict[str, float]:
 if __name__ == "__main__":
     if PACKED.is_file():
         sys.exit(main(measure, LIMITS))
-    print("no model is packed: `python code/tools/playground.py` packs the stored ones")
+    print("no model is packed: `python -m playground` in `code` packs the stored ones")

@@ -176,9 +176,9 @@ OTHER = weights_of("encoder", shape=(1, 3, 4, 4))
         (bad("cross", (0, 0, 0, 0), 1.5), "must be from 0 to 1, got 1.5"),
         (bad("decoder", (2, 1, 0, 3), 0.25), "got 0.25 at (l, h, q, k) = (2, 1, 0, 3)"),
         ({"examples": [example(sure={(5, 0)})]}, "examples[0]['sure'] must hold"),
-        ({"kinds": ["crossed"]}, "kinds must be one or more of encoder, decoder, cross"),
-        ({"kinds": []}, "kinds must be one or more of"),
-        ({"kind": "cross", "kinds": ["encoder"]}, "kind must be one of encoder; got 'cross'"),
+        ({"kinds": ["crossed"]}, "kinds must be any of encoder, decoder, cross"),
+        ({"kinds": []}, "kinds must be one or more"),
+        ({"kind": "cross", "kinds": ["encoder"]}, "kind must be one of 'encoder', got 'cross'"),
         ({"scores": [1]}, "scores must be a dict from kind to (l, h) numbers, got list"),
         ({"scores": {"crossed": OTHER}}, "scores may be of encoder, decoder, cross; got 'crossed'"),
         (

@@ -143,7 +143,10 @@ def test_inputs_stay_as_they_are():
         ({"compare": SQUARE > 0}, "compare must be real numbers, got bool"),
         ({"compare": SQUARE, "compare_labels": ["a"]}, "compare_labels must hold 2 labels, got 1"),
         ({"compare": SQUARE, "compare_labels": "ab"}, "compare_labels must hold 2 labels, got 1"),
-        ({"compare": SQUARE, "view": "third"}, "view must be any of first, second, difference"),
+        (
+            {"compare": SQUARE, "view": "third"},
+            "view must be one of 'first', 'second', 'dif",
+        ),
         ({"compare": SQUARE, "difference_max": 0}, "difference_max must be positive"),
         ({"view": "difference"}, "view 'difference' needs second scores: compare"),
         ({"gold": np.zeros((2, 3))}, "gold must be boolean"),

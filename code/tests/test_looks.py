@@ -14,7 +14,7 @@ sys.path.insert(0, str(ROOT / "book" / "_ext"))
 import attn_claims  # noqa: E402
 
 THEME = (ROOT / "book" / "_site" / "theme.css").read_text("utf-8")
-HEATMAP = (ROOT / "code" / "attnbook" / "widgets" / "heatmap.css").read_text("utf-8")
+HEATMAP = (ROOT / "code" / "attnbook" / "widgets" / "core" / "style.css").read_text("utf-8")
 COLOUR = re.compile(r"--(?:attn|ah)-([\w-]+): ([^;]+);")
 DARK = 'data-theme="dark"]'
 

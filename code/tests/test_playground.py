@@ -15,14 +15,15 @@ from hypothesis import strategies as st
 from torch import nn
 
 from attnbook.data import Vocabulary, why_missing
-from attnbook.playground import pack, quantise, read, script, unpack, write
 from attnbook.transformer import Transformer
 from attnbook.widgets import bundle
+from playground import models as playground
+from playground import pack, quantise, read, script, unpack, write
+from playground.page import HERE
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "code" / "tools"))
 
-import playground  # noqa: E402
 from build import build  # noqa: E402
 
 
@@ -128,12 +129,12 @@ def test_another_file_is_not_read(tmp_path):
 
 
 def test_modules_are_small_and_import_only_what_is_there():
-    entries = sorted(path.name for path in bundle.PLAYGROUND.glob("*.js"))
+    entries = sorted(path.name for path in HERE.glob("*.js"))
     assert len(entries) > 3
     for name in entries:
         assert name.startswith("play")
-        assert len((bundle.PLAYGROUND / name).read_text("utf-8").splitlines()) < 300
-        assert "import " not in bundle.join(name).replace("import(", "")
+        assert len((HERE / name).read_text("utf-8").splitlines()) < 300
+        assert "import " not in bundle.join(HERE / name).replace("import(", "")
 
 
 def small_book(folder: Path, model_file: Path | None) -> Path:
@@ -190,14 +191,14 @@ def test_the_page_says_what_the_models_file_says(tmp_path):
 def test_a_packed_model_is_the_stored_one(name):
     path = playground.FOLDER / f"{name}.js"
     if not path.is_file():
-        pytest.skip("no model is packed: `python code/tools/playground.py` packs the stored ones")
+        pytest.skip("no model is packed: `python -m playground` in `code` packs the stored ones")
     if not playground.is_stored(name):
         pytest.skip(f"the weights of {name} are not stored: `make train` stores them")
     if name == "everyday" and (reason := why_missing("fra_eng")):
         pytest.skip(reason)
     head, content = unpack(path)
     wanted = playground.packed(name, *playground.load(name))
-    hint = "stale: run `python code/tools/playground.py`"
+    hint = "stale: run `python -m playground`"
     assert {**head["about"], "rounded": None} == {**wanted[0]["about"], "rounded": None}, hint
     for key in wanted[0].keys() - {"about"}:
         assert head[key] == json.loads(json.dumps(wanted[0][key])), f"{key}: {hint}"

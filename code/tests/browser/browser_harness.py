@@ -13,6 +13,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
+sys.path.append(str(ROOT / "code"))  # for `playground`
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 FLAGS = (
     "--no-sandbox",
@@ -116,11 +117,12 @@ def page_of(states: dict, ids: list[str], style: str) -> str:
 def playground_page(folder: Path, settings: dict) -> Path:
     """A page with the playground alone, as the built book has it; the models' files beside it."""
     from attnbook.widgets import bundle
+    from playground.page import page_script, page_style
 
-    (folder / "play.js").write_text(bundle.playground_script(), encoding="utf-8")
+    (folder / "play.js").write_text(page_script(bundle), encoding="utf-8")
     page = f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>playground</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">
-<style>body {{ margin: 16px; }} {bundle.playground_style()}</style></head><body>
+<style>body {{ margin: 16px; }} {page_style(bundle)}</style></head><body>
 <div class="attn-playground">{script("application/json", settings)}</div>
 <script src="play.js"></script></body></html>"""
     path = folder / "page.html"

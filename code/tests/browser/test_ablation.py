@@ -28,7 +28,7 @@ def sums_of(browser):
           const url = URL.createObjectURL(new Blob([source], {type: "text/javascript"}));
           window.arithmetic = await import(url);
         }""",
-        bundle.join("ablation_sum.js"),
+        bundle.join("ablation/sum.js"),
     )
     yield lambda cases: page.evaluate(CALL, cases)
     page.close()

@@ -139,7 +139,7 @@ def arithmetic(browser):
           const url = URL.createObjectURL(new Blob([source], {type: "text/javascript"}));
           window.arithmetic = await import(url);
         }""",
-        bundle.join("alignment_data.js"),
+        bundle.join("alignment/data.js"),
     )
     yield page
     page.close()

@@ -22,7 +22,7 @@ CALL = """(cases) => cases.map((c) => {
 def weights_of(browser):
     """Send cases to `softmax.js`, imported alone, and return its weights."""
     page = browser.new_page()
-    source = (bundle.HERE / "softmax.js").read_text("utf-8")
+    source = (bundle.HERE / "core" / "softmax.js").read_text("utf-8")
     page.evaluate(
         """async (source) => {
           const url = URL.createObjectURL(new Blob([source], {type: "text/javascript"}));

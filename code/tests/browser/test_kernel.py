@@ -33,9 +33,9 @@ def load(page, name):
 
 @pytest.fixture(scope="module")
 def fits_of(browser):
-    """Send cases to `kernel_fit.js` and return what it finds."""
+    """Send cases to `kernel/fit.js` and return what it finds."""
     page = browser.new_page()
-    load(page, "kernel_fit.js")
+    load(page, "kernel/fit.js")
     yield lambda cases: page.evaluate(CALL, cases)
     page.close()
 
@@ -115,7 +115,7 @@ def test_a_point_at_the_edge_of_a_kernel(fits_of, kernel):
 )
 def test_the_points_that_carry_most_are_the_fewest(browser, row, count):
     page = browser.new_page()
-    load(page, "kernel_fit.js")
+    load(page, "kernel/fit.js")
     call = "(row) => window.arithmetic.countCarrying(Float64Array.from(row), 0.95)"
     assert page.evaluate(call, row) == count
     page.close()
@@ -123,7 +123,7 @@ def test_the_points_that_carry_most_are_the_fewest(browser, row, count):
 
 def test_ticks_are_round_and_within(browser):
     page = browser.new_page()
-    load(page, "kernel_plot.js")
+    load(page, "core/plot.js")
     call = "([low, high, n]) => window.arithmetic.niceTicks(low, high, n).map((tick) => tick.text)"
     assert page.evaluate(call, [-0.2, 5.2, 6]) == ["0", "1", "2", "3", "4", "5"]
     assert page.evaluate(call, [-0.13, 0.11, 5]) == ["−0.10", "−0.05", "0.00", "0.05", "0.10"]
@@ -374,7 +374,7 @@ def plot_colours(page, x, y, radius=1) -> set[tuple[int, ...]]:
 
 def centres(page, widget) -> list[tuple[float, float]]:
     """Where the plot has its points, from the plan that the drawing itself uses."""
-    load(page, "kernel_plot.js")
+    load(page, "kernel/plot.js")
     return page.evaluate(
         """([x, y, queries, truth]) => {
           const canvas = document.querySelector(".ak-plot");

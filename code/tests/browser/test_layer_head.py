@@ -74,7 +74,7 @@ def take(browser):
           const url = URL.createObjectURL(new Blob([source], {type: "text/javascript"}));
           window.arithmetic = await import(url);
         }""",
-        bundle.join("browse_data.js"),
+        bundle.join("browse/data.js"),
     )
 
     def call(widget, **changes):

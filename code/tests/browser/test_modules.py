@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from attnbook.widgets import bundle
 
+FILES = bundle.HERE.glob("*/*.js")
 RELAXED = settings(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -50,15 +51,17 @@ def module(browser):
     page.close()
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in bundle.HERE.glob("*.js")))
+@pytest.mark.parametrize(
+    "name", sorted(f"{p.parent.name}/{p.name}" for p in bundle.HERE.glob("*/*.js"))
+)
 def test_every_module_can_be_imported_alone(module, name):
     module(name)
 
 
 def test_only_the_entry_is_exported(module):
-    text = bundle.join("measure.js")
+    text = bundle.join("core/measure.js")
     assert "export function goldHits" in text
-    assert "export function maskedSoftmax" not in bundle.join("picture.js")
+    assert "export function maskedSoftmax" not in bundle.join("heatmap/picture.js")
 
 
 matrices = st.integers(1, 5).flatmap(
@@ -78,7 +81,7 @@ matrices = st.integers(1, 5).flatmap(
 def test_gold_hits_are_argmax_in_gold(module, case):
     (q, k), cells, marks = case
     weights, gold = torch.tensor(cells).reshape(q, k), torch.tensor(marks).reshape(q, k).bool()
-    got = module("measure.js")("goldHits", {"array": cells}, {"array": marks}, q, k)
+    got = module("core/measure.js")("goldHits", {"array": cells}, {"array": marks}, q, k)
     hits = sum(
         bool(gold[i, weights[i].argmax()]) and bool(weights[i].any())
         for i in range(q)
@@ -88,7 +91,7 @@ def test_gold_hits_are_argmax_in_gold(module, case):
 
 
 def test_a_difference_is_second_minus_first(module):
-    got = module("measure.js")("subtract", {"array": [0.7, 0.1]}, {"array": [0.2, 0.4]})
+    got = module("core/measure.js")("subtract", {"array": [0.7, 0.1]}, {"array": [0.2, 0.4]})
     assert got == pytest.approx([0.5, -0.3])
 
 
@@ -100,7 +103,7 @@ def test_a_difference_is_second_minus_first(module):
 @RELAXED
 def test_the_literal_gives_the_matrix_back(module, q, k, numbers):
     values = numbers[: q * k]
-    text = module("literal.js")("tensorLiteral", {"array": values}, q, k)
+    text = module("heatmap/literal.js")("tensorLiteral", {"array": values}, q, k)
     tensor = eval(text, {"torch": torch})  # it is Python that a reader pastes
     assert tensor.shape == (q, k) and tensor.dtype == torch.float32
     np.testing.assert_allclose(tensor.flatten().numpy(), values, rtol=5.1e-4, atol=1e-37)
@@ -111,12 +114,12 @@ def test_the_literal_gives_the_matrix_back(module, q, k, numbers):
     [(0, "0.0"), (1, "1.0"), (1 / 3, "0.3333"), (-0.00012346, "-0.0001235"), (1e-9, "1e-9")],
 )
 def test_numbers_have_four_digits(module, number, text):
-    assert module("literal.js")("pythonFloat", number) == text
+    assert module("heatmap/literal.js")("pythonFloat", number) == text
     assert isinstance(ast.literal_eval(text), float)
 
 
 def test_an_empty_matrix_has_a_literal(module):
-    assert module("literal.js")("tensorLiteral", {"array": []}, 0, 3) == "torch.zeros(0, 3)"
+    assert module("heatmap/literal.js")("tensorLiteral", {"array": []}, 0, 3) == "torch.zeros(0, 3)"
 
 
 @given(
@@ -129,7 +132,7 @@ def test_an_empty_matrix_has_a_literal(module):
 @RELAXED
 def test_the_grid_of_heads_fits(module, width, count, q, k, ratio):
     size = {"width": width, "count": count, "queries": q, "keys": k, "ratio": ratio}
-    plan = module("layout.js")("planGrid", size)
+    plan = module("core/layout.js")("planGrid", size)
     columns, gap, side = plan["columns"], plan["gap"], plan["side"]
     assert 1 <= columns <= count
     assert columns * (side + 6) + gap * (columns - 1) <= width
@@ -152,7 +155,7 @@ def picture(**changes):
 
 
 def test_a_row_is_said_from_the_strongest_down(module):
-    words = module("words.js")
+    words = module("core/words.js")
     assert words("describeRow", picture(), 0, 6) == "query “q” pinned: b 0.600, c 0.300, a 0.100"
     assert words("describeRow", picture(), 0, 2) == (
         "query “q” pinned: b 0.600, c 0.300, and 1 more"
@@ -167,4 +170,4 @@ def test_a_row_is_said_from_the_strongest_down(module):
     ("number", "text"), [(0.25, "+0.250"), (-0.25, "−0.250"), (0, "0"), (-0.00012, "−0.0001")]
 )
 def test_differences_have_a_sign(module, number, text):
-    assert module("words.js")("differenceText", number) == text
+    assert module("core/words.js")("differenceText", number) == text

@@ -10,10 +10,11 @@ from torch import nn
 from attnbook import transformer
 from attnbook.data import BOS, EOS, Vocabulary, tokenize
 from attnbook.decoding import greedy
-from attnbook.playground import pack, read, write
 from attnbook.transformer import Transformer
 from attnbook.widgets import bundle
 from grammar import french_text
+from playground import pack, read, write
+from playground.page import HERE
 
 sys.path.insert(0, str(Path(__file__).parent))
 import browser_harness as harness
@@ -327,7 +328,7 @@ def test_a_missing_file_is_said(visit, packed, tmp_path):
 
 def test_the_browser_takes_sentences_apart_as_python_does(browser):
     page = browser.new_page()
-    source = bundle.join("play_text.js")
+    source = bundle.join(HERE / "play_text.js")
     sentences = [
         "The old man's cat, and the boys' dogs!",
         "He's here ; it's the king’s “house”…  isn't it ?",
@@ -353,7 +354,7 @@ def test_the_browser_takes_sentences_apart_as_python_does(browser):
 def test_the_books_page_translates(visit, base, site):
     """Over http and as a file, with the model that is packed."""
     if not (site / "_static" / "playground" / "grammar.js").is_file():
-        pytest.skip("no model is packed: `python code/tools/playground.py` packs the stored ones")
+        pytest.skip("no model is packed: `python -m playground` in `code` packs the stored ones")
     head, tensors = read(site / "_static" / "playground" / "grammar.js")
     sizes = {key: head["config"][key] for key in ("d_model", "num_heads", "num_layers", "d_ff")}
     vocabularies = [Vocabulary.from_tokens(head[side]) for side in ("source", "target")]
@@ -385,7 +386,7 @@ SCENE = """async ([source, written]) => {
 
 def test_links_are_marked_where_the_translation_is_the_reference(browser):
     page = browser.new_page()
-    source = bundle.join("play_scene.js")
+    source = bundle.join(HERE / "play_scene.js")
     allowed = [1, 1, 0] * 3  # the third token of the source is padding
     got = page.evaluate(SCENE, [source, ["un", "chat", "<eos>"]])
     assert got == [[1, 0, 0, 0, 1, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0, 0, 0, 0], allowed]

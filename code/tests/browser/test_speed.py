@@ -15,7 +15,7 @@ NAMES = ["widget_speed", "kernel_speed", "alignment_speed", "playground_speed"]
 def test_speed_with_threefold_slack(browser, name):
     benchmark = importlib.import_module(name)
     if not getattr(benchmark, "PACKED", Path(__file__)).is_file():
-        pytest.skip("no model is packed: `python code/tools/playground.py` packs the stored ones")
+        pytest.skip("no model is packed: `python -m playground` in `code` packs the stored ones")
     measured = benchmark.measure(browser)
     assert measured.keys() == benchmark.LIMITS.keys()
     for what, limit in benchmark.LIMITS.items():
