@@ -19,9 +19,7 @@ def image_tag(translator, node) -> str:
     """The image, of a size known before it is loaded, and shrunk in proportion on a phone."""
     uri = node["uri"]
     if uri in translator.builder.images:
-        uri = "/".join(
-            (translator.builder.imgpath, quote(translator.builder.images[uri]))
-        )
+        uri = "/".join((translator.builder.imgpath, quote(translator.builder.images[uri])))
     size = "".join(
         f' {name}="{str(node[name]).removesuffix("px")}"'
         for name in ("width", "height")
