@@ -11,8 +11,9 @@ from itertools import pairwise
 
 import pytest
 
-from attnbook.data import AlignedPair, CorpusCorrupted
+from attnbook.data import AlignedPair
 from attnbook.data import grammar as stored
+from attnbook.data.fetch import CorpusCorrupted
 from attnbook.data.grammar import HELD_OUT_TEMPLATES, SPLITS, describe, grammar_corpus
 from grammar import CLASSES, derivations, french_text
 from grammar.corpus import BUCKETS, held_out, text
