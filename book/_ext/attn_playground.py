@@ -85,9 +85,7 @@ class Playground(SphinxDirective):
             f'<script type="application/json">{body}</script></div>'
         )
         elsewhere = addnodes.only("", expr="not html")
-        elsewhere += nodes.paragraph(
-            text=f"On paper it stands still. {models[0]['about']}"
-        )
+        elsewhere += nodes.paragraph(text=f"On paper it stands still. {models[0]['about']}")
         return [nodes.raw("", html, format="html"), elsewhere]
 
 
@@ -108,10 +106,7 @@ def write_assets(app) -> None:
     bundle, page = load_bundle(), load("page")
     folder = Path(app.outdir) / "_static" / "playground"
     folder.mkdir(parents=True, exist_ok=True)
-    texts = {
-        "play.js": page.page_script(bundle),
-        "play.css": page.page_style(bundle),
-    }
+    texts = {"play.js": page.page_script(bundle), "play.css": page.page_style(bundle)}
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
 
@@ -125,9 +120,7 @@ def add_assets(app, pagename, templatename, context, doctree) -> None:
 
 def setup(app) -> dict:
     app.add_directive("playground", Playground)
-    app.connect(
-        "config-inited", leave_out, priority=950
-    )  # after the table of contents is read
+    app.connect("config-inited", leave_out, priority=950)  # after the table of contents is read
     app.connect("builder-inited", write_assets)
     app.connect("html-page-context", add_assets)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from attnbook import metrics
-from attnbook.data import CLASSIC_FOUR, UNK, Vocabulary, collate, why_missing
+from attnbook.data import UNK, Vocabulary, collate, why_missing
+from attnbook.data.fra_eng import CLASSIC_FOUR
 from experiments import everyday, translation, translators
 from experiments.stored import load_table, load_weights
 

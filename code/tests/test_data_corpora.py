@@ -10,19 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnbook.data import (
-    CLASSIC_FOUR,
-    AlignedPair,
-    CorpusCorrupted,
-    Vocabulary,
-    alibi,
-    corpus_file,
-    detokenize,
-    fra_eng,
-    tokenize,
-    why_missing,
-)
+from attnbook.data import AlignedPair, Vocabulary, alibi, fra_eng, tokenize, why_missing
+from attnbook.data.fetch import CorpusCorrupted, corpus_file
+from attnbook.data.fra_eng import CLASSIC_FOUR
 from attnbook.data.pins import ALIBI_STORIES, PINNED
+from attnbook.data.text import detokenize
 
 
 def module(function):

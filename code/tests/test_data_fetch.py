@@ -16,14 +16,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pooch
 import pytest
 
-from attnbook.data import (
+from attnbook.data import fetch
+from attnbook.data.fetch import (
     CorpusCorrupted,
     CorpusError,
     CorpusFolderMissing,
     CorpusUnreachable,
     CorpusUnwritable,
     corpus_file,
-    fetch,
     why_missing,
 )
 from attnbook.data.pins import CORPORA, PINNED, Pinned

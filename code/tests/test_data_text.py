@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnbook.data import detokenize, tokenize
-from attnbook.data.text import spell
+from attnbook.data.text import detokenize, spell, tokenize
 
 LANGUAGES = st.sampled_from(["en", "fr"])
 # what the rules look at, beside any character at all

@@ -1,4 +1,4 @@
-"""What the browser tests and `benchmarks/widget_speed.py` share: a browser, and a page to open."""
+"""What the browser tests and `benchmarks/speed.py` share: a browser, and a page to open."""
 
 from __future__ import annotations
 
