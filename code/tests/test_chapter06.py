@@ -179,9 +179,7 @@ def test_the_claim_about_the_window_fails_without_training():
     losses = {kind: pl.by_place(models[kind], "markov", sequences=16) for kind in models}
     with pytest.raises(AssertionError):
         run_cell(
-            "no window helps",
-            models=models,
-            at=lambda kind, n: pl.perplexity(losses[kind], n),
+            "no window helps", models=models, at=lambda kind, n: pl.perplexity(losses[kind], n)
         )
 
 

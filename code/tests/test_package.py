@@ -17,14 +17,7 @@ import attnbook as ab
 PACKAGE = Path(ab.__file__).parent
 # the rooms in their order; a room imports only from rooms above it
 ROOMS = [
-    {
-        "_cache",
-        "_checks",
-        "_progress",
-        "_tree",
-        "peers",
-        "source",
-    },  # import nothing of ours
+    {"_cache", "_checks", "_progress", "_tree", "peers", "source"},  # import nothing of ours
     {"masks"},
     {"normalize"},
     {"scores"},

@@ -58,10 +58,7 @@ def test_what_is_marked_stays_within_what_there_is():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (
-            {"kind": "learned"},
-            "kind must be one of kinds, sinusoidal, rotary, alibi; got",
-        ),
+        ({"kind": "learned"}, "kind must be one of kinds, sinusoidal, rotary, alibi; got"),
         ({"kind": "alibi", "kinds": ["rotary"]}, "kind must be one of kinds, rotary"),
         ({"kinds": []}, "kinds must be one or more"),
         ({"kinds": ["rotary", "rotary"]}, "kinds must be one or more"),

@@ -5,14 +5,7 @@ import copy
 import pytest
 import torch
 from attnbook_testing import references
-from attnbook_testing.translation import (
-    KINDS,
-    SCORES,
-    VOCAB,
-    sources,
-    targets_for,
-    translators,
-)
+from attnbook_testing.translation import KINDS, SCORES, VOCAB, sources, targets_for, translators
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file

@@ -50,8 +50,7 @@ def test_logits_weights_and_gradients_are_equal(pair):
     close(ours.decoder.score.w.weight.grad, theirs["decoder.attention.w_v.weight"])
     embed = ours.decoder.embedding.embedding_dim
     close(
-        ours.decoder.rnn.weight_ih_l0.grad,
-        theirs["decoder.rnn.weight_ih_l0"].roll(embed, dims=1),
+        ours.decoder.rnn.weight_ih_l0.grad, theirs["decoder.rnn.weight_ih_l0"].roll(embed, dims=1)
     )
 
 
