@@ -150,7 +150,7 @@ def test_an_untrained_model_has_logits_of_unit_size_and_inner_layers_four_times_
         torch.manual_seed(0)
         model = Transformer(11, 200, tie=tie, d_model=64, dropout=0.0)
         assert 0.5 < model(SOURCE, LENGTHS, INPUTS).logits.std().item() < 2.0
-    assert FeedForward(16, dropout=0.0).layers[0].out_features == 64
+    assert FeedForward(16, dropout=0.0, norm="pre").layers[0].out_features == 64
 
 
 def test_ties_share_a_matrix_and_keep_it_shared():
