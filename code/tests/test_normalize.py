@@ -170,6 +170,12 @@ def test_written_over_its_scores_masked_softmax_is_the_same(case, dtype):
     torch.testing.assert_close(own, results[0][0], atol=slack, rtol=0)
 
 
+def test_under_torchs_transforms_nothing_is_written_over():
+    scores, held = some_scores(3, 4, 5), some_scores(3, 4, 5)
+    weights = vmap(partial(_masked_softmax_over, mask=None))(scores)
+    assert torch.equal(weights, ab.masked_softmax(held)) and torch.equal(scores, held)
+
+
 def test_gradients_of_both_orders_of_what_is_written_over():
     scores = some_scores(2, 4, 5).requires_grad_()
     for mask in (None, some_mask(2, 4, 5), some_mask(4, 1)):

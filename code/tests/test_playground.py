@@ -4,13 +4,13 @@ import dataclasses
 import hashlib
 import json
 import re
-import shutil
 import sys
 from functools import partial
 from pathlib import Path
 
 import pytest
 import torch
+from attnbook_testing.books import small_book
 from attnbook_testing.refusals import refuses
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,7 +24,6 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "code" / "tools"))
 
 import playground  # noqa: E402
-from build import build  # noqa: E402
 
 
 def model(**options) -> Transformer:
@@ -107,26 +106,17 @@ def test_what_cannot_be_packed_is_refused(tmp_path, monkeypatch):
     named(r"that `write` wrote, got model\.js", unpack, path)
 
 
-def small_book(folder: Path, model_file: Path | None) -> Path:
-    """The pages of a book with the playground and one page before it."""
-    for part in ("_ext", "_site"):
-        shutil.copytree(ROOT / "book" / part, folder / "book" / part)
-    shutil.rmtree(folder / "book" / "_site" / "playground", ignore_errors=True)
-    if model_file:
-        (folder / "book" / "_site" / "playground").mkdir()
-        shutil.copy(model_file, folder / "book" / "_site" / "playground" / "grammar.js")
-    for name in ("_config.yml", "book/references.bib", "book/playground.md"):
-        shutil.copy(ROOT / name, folder / name)
-    (folder / "book" / "index.md").write_text("# A small book\n\nWith a page.\n")
-    toc = ["format: jb-book", "root: book/index", "chapters:", "  - file: book/playground", ""]
-    (folder / "_toc.yml").write_text("\n".join(toc))
-    done = build(folder, folder)
+def site_of(folder: Path, model_file: Path | None = None) -> Path:
+    """A built book with the playground's page and one before it, and perhaps with a model."""
+    page = (ROOT / "book" / "playground.md").read_text("utf-8")
+    pages = {"index": "# A small book\n\nWith a page.\n", "playground": page}
+    done = small_book(folder, pages, model=model_file)
     assert done.returncode == 0, done.stdout[-3000:]
     return folder / "_build" / "html"
 
 
 def test_without_a_model_the_page_is_left_out(tmp_path):
-    site = small_book(tmp_path, None)
+    site = site_of(tmp_path)
     assert (site / "book" / "index.html").is_file()
     assert not (site / "book" / "playground.html").exists()
     assert "playground" not in (site / "book" / "index.html").read_text("utf-8")
@@ -140,8 +130,7 @@ def test_the_page_says_what_the_models_file_says(tmp_path):
     write(
         tmp_path / "m.js", "grammar", *pack(model(), VOCAB, VOCAB, about=about, examples=examples)
     )
-    (tmp_path / "book").mkdir()
-    site = small_book(tmp_path, tmp_path / "m.js")
+    site = site_of(tmp_path, tmp_path / "m.js")
     page = (site / "book" / "playground.html").read_text("utf-8")
     found = re.search(r'<script type="application/json">(.*?)</script>', page)[1]
     (settings,) = json.loads(found)["models"]

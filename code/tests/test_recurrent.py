@@ -184,21 +184,21 @@ def slow_score(decoder, name, query, key):
 @pytest.mark.parametrize(
     ("kind", "cell", "name"),
     [("before", "lstm", "additive"), ("after", "gru", "additive")]
+    + [(None, cell, "additive") for cell in ("gru", "lstm")]
     + [(kind, cell, name) for kind, cell in CROSSED for name in SCORES[1:]],
 )
-def test_the_attention_decoder_is_a_slow_loop_over_cells(kind, cell, name):
+def test_a_decoder_is_a_slow_loop_over_cells(kind, cell, name):
     """By torch's cells, two layers, and weights and contexts of Python floats."""
     model = small(kind, cell=cell, score=name, num_layers=2)
-    ids, lens = some_source()
+    (ids, lens), rnn = some_source(), model.decoder.rnn
     inputs = targets_for(ids, q=3)
     output = model(ids, lens, inputs, need_weights=True)
-    decoder, encoded = model.decoder, model.encoder(ids, lens)
+    decoder, encoded, start = model.decoder, model.encoder(ids, lens), model.start(ids, lens)
     make = {"gru": nn.GRUCell, "lstm": nn.LSTMCell}[cell]
-    sizes = (decoder.rnn.input_size, 4)
-    cells = [make(d, 4).double() for d in sizes]
+    cells = [make(d, 4).double() for d in (rnn.input_size, 4)]
     for n, one in enumerate(cells):
         names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-        one.load_state_dict({p: getattr(decoder.rnn, f"{p}_l{n}") for p in names})
+        one.load_state_dict({p: getattr(rnn, f"{p}_l{n}") for p in names})
     maps = iter(decoder.bridge.maps)
     first = [[next(maps)(part[:, n]) for n in range(2)] for part in encoded.hidden]
     hidden = [
@@ -209,52 +209,33 @@ def test_the_attention_decoder_is_a_slow_loop_over_cells(kind, cell, name):
         return hidden[-1] if cell == "gru" else hidden[-1][0]
 
     def ask():
-        scores = torch.tensor(
-            [
-                [[slow_score(decoder, name, top()[b], key).item() for key in encoded.outputs[b]]]
-                for b in range(2)
-            ],
-            dtype=torch.float64,
-        )
+        scores = [
+            [[slow_score(decoder, name, query, key).item() for key in keys]]
+            for query, keys in zip(top(), encoded.outputs, strict=True)
+        ]
+        scores = torch.tensor(scores, dtype=torch.float64)
         weights = references.weights(scores, encoded.mask)
         return references.pool(weights, encoded.outputs)[:, 0], weights[:, 0]
 
+    context, weights = top(), None  # a plain decoder reads its first state at every step
+    close(start.context if kind is None else context, context)
     for t in range(3):
         x = decoder.embedding.weight[inputs[:, t]]
         if kind == "before":
             context, weights = ask()
+        if kind != "after":
             x = torch.cat((x, context), dim=-1)
         for n in range(2):
             hidden[n] = cells[n](x, hidden[n])
             x = hidden[n] if cell == "gru" else hidden[n][0]
         if kind == "after":
             context, weights = ask()
-        read = torch.cat((top(), context), dim=-1)
-        close(output.weights[:, t], weights)
-        close(output.logits[:, t], read @ decoder.output.weight.T + decoder.output.bias)
-
-
-@pytest.mark.parametrize("cell", ["gru", "lstm"])
-def test_the_plain_decoder_reads_its_first_state_at_every_step(cell):
-    model = small(None, cell=cell)
-    ids, lens = some_source()
-    inputs = targets_for(ids, q=3)
-    state = model.start(ids, lens)
-    make = {"gru": nn.GRUCell, "lstm": nn.LSTMCell}[cell]
-    one = make(3 + 4, 4).double()
-    rnn = model.decoder.rnn
-    names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-    one.load_state_dict({p: getattr(rnn, f"{p}_l0") for p in names})
-    hidden = tuple(h[:, 0] for h in state.hidden)
-    vector, hidden = hidden[0], hidden if cell == "lstm" else hidden[0]
-    close(state.context, vector)
-    output = model.step(inputs, state)
-    for t in range(3):
-        x = torch.cat((model.decoder.embedding.weight[inputs[:, t]], vector), dim=-1)
-        hidden = one(x, hidden)
-        top = hidden[0] if cell == "lstm" else hidden
-        close(output.logits[:, t], model.decoder.output(top))
-    assert output.weights is None and output.state.memory is None
+        if kind is None:
+            close(output.logits[:, t], decoder.output(top()))
+        else:
+            read = torch.cat((top(), context), dim=-1)
+            close(output.weights[:, t], weights)
+            close(output.logits[:, t], read @ decoder.output.weight.T + decoder.output.bias)
 
 
 # states are values
