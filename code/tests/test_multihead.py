@@ -260,14 +260,16 @@ def test_a_cache_is_written_where_it_lies_and_copied_only_to_grow():
     assert 0 < moves <= 8
 
 
-def test_gradients_pass_through_a_cache():
+def test_gradients_pass_through_every_step_of_a_cache():
     module = heads(8, 2)
-    x = normal(1, 3, 8).requires_grad_()
-    whole = module(x, mask=ab.causal_mask(3)).output[:, -1].sum()
-    past = module.project(x[:, :1]).append(module.project(x[:, 1:2]))
-    past = past.append(module.project(x[:, 2:]))
-    last = module.attend(x[:, 2:], past).output.sum()
-    close(*(torch.autograd.grad(y, x)[0] for y in (last, whole)))
+    x = normal(1, 4, 8).requires_grad_()
+    whole = module(x, mask=ab.causal_mask(4)).output.sum()
+    past, total = module.project(x[:, :1]), 0.0
+    for i in range(1, 4):
+        total = total + module.attend(x[:, i - 1 : i], past).output.sum()
+        past = past.append(module.project(x[:, i : i + 1]))
+    total = total + module.attend(x[:, 3:], past).output.sum()
+    close(*(torch.autograd.grad(y, x)[0] for y in (total, whole)))
 
 
 @both_paths
