@@ -45,11 +45,6 @@ def contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-def test_contrast_is_that_of_the_standard():
-    assert contrast("#000000", "#ffffff") == pytest.approx(21)
-    assert contrast("#767676", "#ffffff") == pytest.approx(4.54, abs=0.01)
-
-
 def test_the_accent_is_a_colour_of_the_scale_of_weights():
     light, dark = LIGHT_MAP["ramp"].split(), DARK_MAP["ramp"].split()
     assert tuple(light) == look.RAMP

@@ -13,18 +13,12 @@ import pytest
 import tomllib
 
 import attnbook as ab
+from attnbook import data, metrics
 
 PACKAGE = Path(ab.__file__).parent
 # the rooms in their order; a room imports only from rooms above it
 ROOMS = [
-    {
-        "_cache",
-        "_checks",
-        "_progress",
-        "_tree",
-        "peers",
-        "source",
-    },  # import nothing of ours
+    {"_cache", "_checks", "_progress", "_tree", "peers", "source"},  # import nothing of ours
     {"masks"},
     {"normalize"},
     {"scores"},
@@ -166,8 +160,14 @@ def public_things(room):
 
 THINGS = [
     pytest.param(room, thing, id=f"{room}.{name}")
-    for room in [*CORE, "peers", "source"]
+    for room in [*CORE, "peers", "source", "multihead", "transformer"]
     for name, thing in public_things(room)
+]
+THINGS += [
+    pytest.param(room.__name__, getattr(room, name), id=f"{room.__name__}.{name}")
+    for room in (metrics, data)
+    for name in room.__all__
+    if callable(getattr(room, name))
 ]
 
 
