@@ -1,9 +1,7 @@
 """Every page for every reader: axe-core in both themes, and the keyboard through every widget."""
 
-import importlib.util
-from pathlib import Path
+from site_checks import complaints
 
-AXE = Path(importlib.util.find_spec("axe_playwright_python").origin).parent / "axe.min.js"
 WOKEN = """async () => {
   const found = [];
   for (const box of document.querySelectorAll(".attn-widget")) { // one by one: in view it wakes
@@ -15,13 +13,6 @@ WOKEN = """async () => {
   }
   return found;
 }"""
-RUN = """async (rules) => {
-  const runOnly = rules.length ? { runOnly: rules } : {};
-  const { violations } = await axe.run(document, { resultTypes: ["violations"], ...runOnly });
-  return violations.filter(({ impact }) => ["serious", "critical"].includes(impact))
-    .map(({ id, nodes }) => `${id} (${nodes.length}): ` + nodes.slice(0, 3)
-      .map((node) => `${node.target} ${node.any[0]?.message ?? ""}`).join(" | "));
-}"""
 # What a widget can be worked with, and where the focus is: the n-th of them, or -1.
 PARTS = """(box) => [...box.querySelectorAll("input, select, button, canvas, [tabindex]")]
   .filter((part) => part.tabIndex >= 0 && !part.disabled && part.getClientRects().length)"""
@@ -29,12 +20,6 @@ FOCUSED = f"(box) => ({PARTS})(box).indexOf(document.activeElement)"
 # Radio buttons of one group are one stop: the arrow keys move between them.
 STOPS = f"""(box) => ({PARTS})(box).map((part, n) => [part, n])
   .filter(([part]) => part.type !== "radio" || part.checked).map(([, n]) => n)"""
-
-
-def complaints(page, *rules: str) -> list[str]:
-    """What axe-core finds that is serious or critical; of all its rules, or of these."""
-    page.evaluate(AXE.read_text("utf-8"))
-    return page.evaluate(RUN, list(rules))
 
 
 def test_axe_finds_nothing_serious(visit, server, site, pages):
