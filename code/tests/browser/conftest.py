@@ -14,6 +14,7 @@ import pytest
 # --import-mode=importlib puts no test folder on the path
 sys.path.append(str(Path(__file__).parent))
 import browser_harness as harness
+import site_checks
 
 
 def _missing(reason: str):
@@ -202,6 +203,16 @@ def server(site):
 
     with harness.serve(site) as address:
         yield address
+
+
+@pytest.fixture(scope="session")
+def walked(visit, server, site, pages):
+    """Every page as found on a desktop, by http and light, and on a phone, as a file and dark."""
+    phone = {"width": 360, "height": 740, "theme": "dark"}
+    return {
+        "desktop": site_checks.walk(visit, site, server, pages),
+        "phone": site_checks.walk(visit, site, f"{site.as_uri()}/", pages, **phone),
+    }
 
 
 @pytest.fixture(params=["http", "file"])
