@@ -16,8 +16,7 @@ LOOK = """(box) => [[...box.querySelectorAll("canvas, svg")]
   .filter((node) => node.getClientRects().length)
   .map((node) => node.toDataURL?.() ?? node.outerHTML),
   [...box.querySelectorAll("table, .al-where, .al-verdict, .ab-state")]
-    .map((node) => (node.hidden || node.parentNode.hidden ? "" : node.textContent))
-    .filter(Boolean)]"""
+    .filter((node) => !node.closest("[hidden]")).map((node) => node.textContent)]"""
 
 
 def having(site, pages, what) -> list[str]:
@@ -126,7 +125,7 @@ def check_answers(page, box):
         soon(page, undone)
     box.locator("canvas[tabindex]:visible, table[tabindex]").first.focus()
     said = set()
-    for key in ("ArrowRight", "ArrowDown", "ArrowLeft", "ArrowUp"):
+    for key in ("ArrowRight", "ArrowUp", "ArrowRight", "ArrowDown"):
         page.keyboard.press(key)
         said.add(live.inner_text())
     assert len(said) > 1 and all(said), "the arrow keys announce nothing"
