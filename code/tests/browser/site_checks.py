@@ -123,7 +123,7 @@ RUN = """async ([rules, without]) => {
 COLOURS = ("color-contrast", "link-in-text-block")
 # Leaves one token of code of each look, and one formula: what axe-core does for each takes seconds.
 THIN_OUT = """() => {
-  const seen = new Set();
+  const [seen, again] = [new Set(), []];
   const look = (node) => {
     const { color, backgroundColor, fontSize } = getComputedStyle(node);
     return [node.className, color, backgroundColor, fontSize].join();
@@ -132,9 +132,10 @@ THIN_OUT = """() => {
     if (node.childElementCount && !node.matches(".katex")) continue;
     const key = [node, node.parentElement, node.closest("pre, p, td, li, div")]
       .map((part) => (part ? look(part) : "")).join("|");
-    if (seen.has(key)) node.replaceWith(node.textContent);
+    if (seen.has(key)) again.push(node);
     seen.add(key);
   }
+  for (const node of again) node.replaceWith(node.textContent); // last: it makes styles stale
 }"""
 
 
