@@ -73,6 +73,19 @@ def serve(site: Path) -> Iterator[str]:
         running.shutdown()
 
 
+def load(page, name: str) -> None:
+    """Import one module and what it imports; its exports are `arithmetic` in the page."""
+    from attnbook.widgets import bundle
+
+    page.evaluate(
+        """async (source) => {
+          const url = URL.createObjectURL(new Blob([source], {type: "text/javascript"}));
+          window.arithmetic = await import(url);
+        }""",
+        bundle.join(name),
+    )
+
+
 def script(kind: str, value) -> str:
     """A JSON script element."""
     body = json.dumps(value).replace("<", "\\u003c")
