@@ -82,11 +82,7 @@ gradebook: install  ## fill a Canvas or Moodle export (RESULTS=... ROSTER=... OU
 bench: install  ## measure against torch and d2l, show it in the appendix; time the widgets
 	@$(ONE_THREAD) $(PY) code/benchmarks/bench.py; missed=$$?; \
 	$(PY) code/tools/notebooks.py book/benchmarks.ipynb && \
-	$(ONE_THREAD) $(PY) code/benchmarks/widget_speed.py && \
-	$(ONE_THREAD) $(PY) code/benchmarks/kernel_speed.py && \
-	$(ONE_THREAD) $(PY) code/benchmarks/alignment_speed.py && \
-	$(ONE_THREAD) $(PY) code/benchmarks/playground_speed.py && \
-	$(PY) code/tools/build.py && $(PY) code/benchmarks/page_speed.py && exit $$missed
+	$(PY) code/tools/build.py && $(ONE_THREAD) $(PY) code/benchmarks/speed.py && exit $$missed
 
 mutants: install  ## break the core on purpose, edit by edit: the tests must notice (NAMES=masks.py)
 	@$(ONE_THREAD) $(PY) code/tools/mutants.py $(ARGS) $(NAMES)

@@ -52,8 +52,7 @@ def prepare_docstring(app, what, name, obj, options, lines) -> None:
             continue
         parts = line.split("`")
         lines[place] = "`".join(
-            part if inside % 2 else part.replace("|", r"\|")
-            for inside, part in enumerate(parts)
+            part if inside % 2 else part.replace("|", r"\|") for inside, part in enumerate(parts)
         )
     if what == "module":
         lines[:] = literal_blocks(lines)
@@ -74,10 +73,7 @@ def imported(tree: ast.AST) -> dict[str, str]:
             for alias in node.names:
                 if alias.name == PACKAGE:
                     names[alias.asname or alias.name] = ""
-        elif (
-            isinstance(node, ast.ImportFrom)
-            and (node.module or "").split(".")[0] == PACKAGE
-        ):
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == PACKAGE:
             room = node.module.partition(".")[2]
             for alias in node.names:
                 names[alias.asname or alias.name] = f"{room}.{alias.name}".lstrip(".")
@@ -124,9 +120,7 @@ class MarkUses(SphinxTransform):
             except SyntaxError:  # a magic of IPython
                 continue
             names |= imported(tree)
-            uses = set(
-                used(tree, names)
-            )  # in one order, whatever the seed of the hashes
+            uses = set(used(tree, names))  # in one order, whatever the seed of the hashes
             for name, shown in sorted(uses, key=lambda use: (not use[1], use[0])):
                 if (name, shown) not in seen and (name, True) not in seen:
                     seen |= {(name, shown)}
@@ -147,25 +141,17 @@ class Names:
             if full.startswith(f"{PACKAGE}.") and not entry.aliased:
                 parts = full.split(".")[1:]
                 for start in range(len(parts)):
-                    self.found.setdefault(".".join(parts[start:]), []).append(
-                        (full, entry)
-                    )
+                    self.found.setdefault(".".join(parts[start:]), []).append((full, entry))
 
     def get(self, name: str):
         """Full name and entry; a function or class goes before a module of its name."""
         candidates = self.found.get(name, [])
-        return min(
-            candidates,
-            key=lambda c: (c[1].objtype == "module", len(c[0])),
-            default=None,
-        )
+        return min(candidates, key=lambda c: (c[1].objtype == "module", len(c[0])), default=None)
 
     def address(self, builder, docname: str, name: str) -> str | None:
         if not (found := self.get(name)):
             return None
-        return (
-            f"{builder.get_relative_uri(docname, found[1].docname)}#{found[1].node_id}"
-        )
+        return f"{builder.get_relative_uri(docname, found[1].docname)}#{found[1].node_id}"
 
 
 def names_of(env) -> Names:
@@ -179,9 +165,7 @@ def find_type(app, env, node, contnode):
     """A type in a signature: a link where it is ours, else (torch, Python) plain text."""
     if node.get("refdomain") != "py" or not env.docname.startswith(REFERENCE):
         return None
-    address = names_of(env).address(
-        app.builder, env.docname, node["reftarget"].split(".")[-1]
-    )
+    address = names_of(env).address(app.builder, env.docname, node["reftarget"].split(".")[-1])
     if not address:
         return contnode
     return nodes.reference("", "", contnode, internal=True, refuri=address)
@@ -198,16 +182,12 @@ class LinkNames(SphinxPostTransform):
             if isinstance(literal.parent, nodes.reference | nodes.title):
                 continue
             found = NAME.fullmatch(literal.astext())
-            if not found or not (
-                literal.astext().startswith("ab.") or self.in_reference()
-            ):
+            if not found or not (literal.astext().startswith("ab.") or self.in_reference()):
                 continue
             if self.in_reference() and not self.meant(literal.astext()):
                 continue
             if address := names.address(self.app.builder, self.env.docname, found[1]):
-                link = nodes.reference(
-                    "", "", literal.deepcopy(), internal=True, refuri=address
-                )
+                link = nodes.reference("", "", literal.deepcopy(), internal=True, refuri=address)
                 literal.parent.replace(literal, link)
 
     def meant(self, text: str) -> bool:
@@ -275,9 +255,7 @@ def link_code(app, pagename, templatename, context, doctree) -> None:
         def linked(match, here=here):
             first, *parts = filter(None, match.groups())
             name = ".".join(filter(None, [names.get(first), *parts]))
-            address = (
-                known.address(app.builder, pagename, name) if first in names else None
-            )
+            address = known.address(app.builder, pagename, name) if first in names else None
             if not address or name in here:
                 return match[0]
             # the keyboard stops at a name once on a page
@@ -318,8 +296,6 @@ def setup(app):
     app.connect("autodoc-process-docstring", prepare_docstring)
     app.connect("missing-reference", find_type)
     app.connect("autodoc-skip-member", leave_out)
-    app.connect(
-        "env-check-consistency", index_uses
-    )  # once stored: added anew each time
+    app.connect("env-check-consistency", index_uses)  # once stored: added anew each time
     app.connect("html-page-context", link_code)
     return {"version": "1", "parallel_read_safe": False, "parallel_write_safe": True}

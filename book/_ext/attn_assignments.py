@@ -31,16 +31,11 @@ class Assignment(SphinxRole):
     def run(self):
         root = Path(self.env.srcdir) / "exercises" / self.text
         if self.env.app.builder.format == "html":
-            self.release(
-                root, Path(self.env.app.outdir) / FOLDER / f"{self.text}.ipynb"
-            )
+            self.release(root, Path(self.env.app.outdir) / FOLDER / f"{self.text}.ipynb")
         self.env.note_dependency(str(root / f"{self.text}.py"))
         up = "../" * self.env.docname.count("/")
         link = nodes.reference(
-            "",
-            "the assignment's notebook",
-            refuri=f"{up}{FOLDER}/{self.text}.ipynb",
-            internal=True,
+            "", "the assignment's notebook", refuri=f"{up}{FOLDER}/{self.text}.ipynb", internal=True
         )
         source = (root / f"{self.text}.py").read_text(encoding="utf-8")
         return [link, nodes.Text(f" ({describe(source)})")], []

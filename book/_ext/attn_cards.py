@@ -83,7 +83,5 @@ def draw_card(title: str, book: str) -> bytes:
     draw.text((MARGIN, HEIGHT - MARGIN - 62), name, PAPER, font(26, bold=True))
     draw.text((MARGIN, HEIGHT - MARGIN - 26), rest, MUTED, font(22))
     stored = io.BytesIO()
-    image.quantize(64, dither=Image.Dither.NONE).save(
-        stored, format="PNG", optimize=True
-    )
+    image.quantize(64, dither=Image.Dither.NONE).save(stored, format="PNG", optimize=True)
     return stored.getvalue()

@@ -26,9 +26,7 @@ def assertion_lines(code: str) -> list[int]:
     except SyntaxError:  # a magic, or output that looks like code
         return []
     spans = [
-        (node.lineno, node.end_lineno)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Assert)
+        (node.lineno, node.end_lineno) for node in ast.walk(tree) if isinstance(node, ast.Assert)
     ]
     return sorted({n for first, last in spans for n in range(first, last + 1)})
 
@@ -79,9 +77,7 @@ class Asserted(SphinxDirective):
         source = nodes.literal_block(code, code, language="python")
         if not mark(source):
             raise self.error(f"asserted {self.arguments[0]}: it asserts nothing")
-        result = nodes.literal_block(
-            output, output, language="text", classes=["attn-printed"]
-        )
+        result = nodes.literal_block(output, output, language="text", classes=["attn-printed"])
         claim = nodes.container("", classes=["attn-words"])
         self.state.nested_parse(self.content, self.content_offset, claim)
         proof = nodes.container("", source, result, classes=["attn-proof"])

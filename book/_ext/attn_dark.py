@@ -64,25 +64,19 @@ def to_rgb(lab: np.ndarray) -> np.ndarray:
     """OKLab (n, 3) as sRGB (n, 3), 0 to 255, cut off where the screen ends."""
     linear = ((lab @ np.linalg.inv(LAB).T) ** 3) @ np.linalg.inv(LMS).T
     linear = linear.clip(0, 1)
-    x = np.where(
-        linear <= 0.0031308, linear * 12.92, 1.055 * linear ** (1 / 2.4) - 0.055
-    )
+    x = np.where(linear <= 0.0031308, linear * 12.92, 1.055 * linear ** (1 / 2.4) - 0.055)
     return (255 * x).round().astype(np.uint8)
 
 
 def hexes(text: str) -> np.ndarray:
     """Colours such as "#ffffff #000000" as (n, 3)."""
-    return np.array(
-        [list(bytes.fromhex(c.lstrip("#"))) for c in text.split()], dtype=float
-    )
+    return np.array([list(bytes.fromhex(c.lstrip("#"))) for c in text.split()], dtype=float)
 
 
 def between(colours: np.ndarray) -> np.ndarray:
     """A scale with `STEPS` colours for each of its own, as both drawings mix them."""
     places = np.linspace(0, len(colours) - 1, STEPS * (len(colours) - 1) + 1)
-    return np.stack(
-        [np.interp(places, range(len(colours)), c) for c in colours.T], axis=1
-    )
+    return np.stack([np.interp(places, range(len(colours)), c) for c in colours.T], axis=1)
 
 
 def turned(lab: np.ndarray) -> np.ndarray:
@@ -141,7 +135,5 @@ def write_twins(app: Sphinx, exception) -> None:
 
 def setup(app: Sphinx) -> dict:
     """Register the last step."""
-    app.connect(
-        "build-finished", write_twins, priority=600
-    )  # after pictures were dropped
+    app.connect("build-finished", write_twins, priority=600)  # after pictures were dropped
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

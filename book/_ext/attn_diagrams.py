@@ -50,9 +50,7 @@ class ShowDiagram(SphinxDirective):
         if len(read) != 1 or not isinstance(read[0], nodes.paragraph):
             raise self.error(f"diagram {self.arguments[0]}: its caption is a paragraph")
         caption = nodes.caption("", "", *read[0].children)
-        figure = nodes.figure(
-            "", diagram(drawing=drawing), caption, classes=["attn-diagram"]
-        )
+        figure = nodes.figure("", diagram(drawing=drawing), caption, classes=["attn-diagram"])
         self.set_source_info(figure)
         self.add_name(figure)
         return [figure]

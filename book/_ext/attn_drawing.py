@@ -282,11 +282,8 @@ def grid(node: Node) -> str:
             number = str(text).replace("-", "−")
             drawn += words(number, x + CELL / 2, y + ROW / 2 + 4, "number")
     path = "".join(
-        f"M{left + CELL * j:g} {top:g}v{2 * node.h:g}"
-        for j in range(1, len(node.cells[0]))
-    ) + "".join(
-        f"M{left:g} {top + ROW * i:g}h{2 * node.w:g}" for i in range(1, len(node.cells))
-    )
+        f"M{left + CELL * j:g} {top:g}v{2 * node.h:g}" for j in range(1, len(node.cells[0]))
+    ) + "".join(f"M{left:g} {top + ROW * i:g}h{2 * node.w:g}" for i in range(1, len(node.cells)))
     outline = rect(left, top, 2 * node.w, 2 * node.h, ' rx="3"')
     for i, text in enumerate(node.rows if node.labelled else []):
         drawn += words(text, left - 8, top + ROW * (i + 0.5) + 4, "axis end")
@@ -317,9 +314,7 @@ def draw_node(node: Node, link) -> str:
     number, target = link(node.eq)
     above = node.y - node.top + 12 if node.cells and node.label else top - 5
     shown = words(number, left + width, above, "eq end")
-    return (
-        f'<a href="{escape(target)}"><title>Equation {number}</title>{drawn}{shown}</a>'
-    )
+    return f'<a href="{escape(target)}"><title>Equation {number}</title>{drawn}{shown}</a>'
 
 
 def svg(diagram: Diagram, *, down=False, link=None, style="") -> str:
@@ -341,11 +336,7 @@ def svg(diagram: Diagram, *, down=False, link=None, style="") -> str:
         out.append(f'<g class="{kind}">{inner}</g>')
     for a, b, *way in diagram.edges:
         points = route(diagram.nodes[a], diagram.nodes[b], "".join(way), down)
-        out.append(
-            '<path class="edge" d="{}"/><path class="tip" d="{}"/>'.format(
-                *arrow(points)
-            )
-        )
+        out.append('<path class="edge" d="{}"/><path class="tip" d="{}"/>'.format(*arrow(points)))
     out += [draw_node(node, link) for node in nodes]
     left, top, right, bottom = box([(node, node.room) for node in nodes])
     for _, found in frames:

@@ -81,21 +81,13 @@ def gated(source: str, tags) -> str:
     for tag in sorted(GATES.keys() & set(tags)):
         question, says = GATES[tag]
         tree = ast.parse(source)
-        if isinstance(tree.body[-1], ast.Expr) and not isinstance(
-            tree.body[-1].value, ast.Call
-        ):
-            raise ExtensionError(
-                f"a cell tagged {tag} must print what it shows:\n{source}"
-            )
+        if isinstance(tree.body[-1], ast.Expr) and not isinstance(tree.body[-1].value, ast.Call):
+            raise ExtensionError(f"a cell tagged {tag} must print what it shows:\n{source}")
         inner = textwrap.indent(source, "    ")
         whole = f"{question}\n    {says}\nelse:\n{inner}"
-        same = ast.dump(ast.Module(ast.parse(whole).body[0].orelse, [])) == ast.dump(
-            tree
-        )
+        same = ast.dump(ast.Module(ast.parse(whole).body[0].orelse, [])) == ast.dump(tree)
         if not same:  # a text over several lines has moved
-            raise ExtensionError(
-                f"a cell tagged {tag} cannot be moved to the right:\n{source}"
-            )
+            raise ExtensionError(f"a cell tagged {tag} cannot be moved to the right:\n{source}")
         source = whole
     return source
 
@@ -147,9 +139,7 @@ class Edition:
         if isinstance(node, nodes.section):
             for child in node.children:
                 self.walk(child, level + 1)
-        elif (
-            isinstance(node, nodes.container) and node.get("nb_element") == "cell_code"
-        ):
+        elif isinstance(node, nodes.container) and node.get("nb_element") == "cell_code":
             self.flush()
             self.code_up_to(node["cell_index"] + 1)
             self.text += map(self.markdown.block, node.findall(nodes.caption))
@@ -162,9 +152,7 @@ class Edition:
         """What was collected becomes a cell."""
         if self.text:
             name = f"text-{len(self.cells):03d}"
-            self.cells.append(
-                nbformat.v4.new_markdown_cell("\n\n".join(self.text), id=name)
-            )
+            self.cells.append(nbformat.v4.new_markdown_cell("\n\n".join(self.text), id=name))
             self.text = []
 
     def code_up_to(self, end: int) -> None:
@@ -206,11 +194,7 @@ class Edition:
         plain = re.sub(r"[\s*\xa0]+", " ", before)
         if len(entries) == 1 and plain.rstrip().endswith(authors[0]):
             return f"({years[0]})"
-        return (
-            "("
-            + "; ".join(f"{a}, {y}" for a, y in zip(authors, years, strict=True))
-            + ")"
-        )
+        return "(" + "; ".join(f"{a}, {y}" for a, y in zip(authors, years, strict=True)) + ")"
 
     def entry(self, note: str):
         """The entry of the bibliography behind a footnote."""
@@ -218,16 +202,13 @@ class Edition:
         for key, entry in entries.items():
             if nodes.make_id(f"footcite-{key}") == note:
                 return entry
-        raise ExtensionError(
-            f"attn_edition: {self.docname}: no entry for the footnote {note}"
-        )
+        raise ExtensionError(f"attn_edition: {self.docname}: no entry for the footnote {note}")
 
 
 def surnames(entry) -> str:
     """Authors as a text names them: one, two, or the first and "et al."."""
     names = [
-        " ".join(person.prelast_names + person.last_names)
-        for person in entry.persons["author"]
+        " ".join(person.prelast_names + person.last_names) for person in entry.persons["author"]
     ]
     names = [re.sub(r"[{}\\]", "", name) for name in names]
     return " and ".join(names) if len(names) < 3 else f"{names[0]} et al."
@@ -241,9 +222,7 @@ class WriteEdition(SphinxPostTransform):
 
     def run(self, **kwargs) -> None:
         docname = self.env.docname
-        if not HAS_EDITION.search(docname) or not self.env.doc2path(docname).endswith(
-            ".ipynb"
-        ):
+        if not HAS_EDITION.search(docname) or not self.env.doc2path(docname).endswith(".ipynb"):
             return
         try:
             notebook = Edition(self.app, self.document, docname).build()

@@ -94,9 +94,7 @@ def question(document: nodes.document) -> str:
     """The question that a chapter opens with: its first paragraph, where that is in italics."""
     paragraph = next(iter(document.findall(nodes.paragraph)), None)
     whole = paragraph is not None and len(paragraph.children) == 1
-    return (
-        paragraph.astext() if whole and isinstance(paragraph[0], nodes.emphasis) else ""
-    )
+    return paragraph.astext() if whole and isinstance(paragraph[0], nodes.emphasis) else ""
 
 
 def note(app: Sphinx, document: nodes.document) -> None:

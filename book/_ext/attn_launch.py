@@ -75,14 +75,10 @@ def mend(app, pagename, templatename, context, doctree) -> None:
             else:  # MyST, for those who build the book
                 group["buttons"].remove(button)
         if group.get("label") == "launch-buttons":
-            known = [
-                button for button in group["buttons"] if button["text"] in launches
-            ]
+            known = [button for button in group["buttons"] if button["text"] in launches]
             group["buttons"] = [b | {"url": launches[b["text"]]} for b in known]
     context["header_buttons"] = [
-        group
-        for group in context.get("header_buttons", [])
-        if group.get("buttons") != []
+        group for group in context.get("header_buttons", []) if group.get("buttons") != []
     ]
 
 

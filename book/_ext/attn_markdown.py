@@ -57,9 +57,7 @@ class Markdown:
         if write is None:
             if isinstance(node, nodes.Admonition):
                 return self.write_admonition(node)
-            raise NotImplementedError(
-                f"the reader's edition has no Markdown for <{name}>"
-            )
+            raise NotImplementedError(f"the reader's edition has no Markdown for <{name}>")
         return write(node)
 
     def blocks(self, children) -> str:
@@ -105,9 +103,7 @@ class Markdown:
         return f"**{number}** {said}" if number else said
 
     def write_literal_block(self, node) -> str:
-        fence = "`" * max(
-            3, 1 + max(map(len, re.findall("`+", node.astext())), default=0)
-        )
+        fence = "`" * max(3, 1 + max(map(len, re.findall("`+", node.astext())), default=0))
         return f"{fence}{node.get('language', '')}\n{node.astext()}\n{fence}"
 
     def write_block_quote(self, node) -> str:
@@ -153,9 +149,7 @@ class Markdown:
         for item in node.findall(nodes.definition_list_item):
             term = " ".join(self.inline(t.children) for t in item.findall(nodes.term))
             (meaning,) = item.findall(nodes.definition)
-            rows.append(
-                f"- **{term}**: " + self.blocks(meaning.children).replace("\n", "\n  ")
-            )
+            rows.append(f"- **{term}**: " + self.blocks(meaning.children).replace("\n", "\n  "))
         return "\n".join(rows)
 
     def write_table(self, node) -> str:
@@ -164,9 +158,7 @@ class Markdown:
             [self.cell(entry) for entry in row.findall(nodes.entry)]
             for row in group.findall(nodes.row)
         ]
-        classes = [
-            " ".join(e["classes"]) for e in next(group.findall(nodes.row)).children
-        ]
+        classes = [" ".join(e["classes"]) for e in next(group.findall(nodes.row)).children]
         rule = ["---:" if "right" in c else "---" for c in classes]
         lines = ["| " + " | ".join(row) + " |" for row in [rows[0], rule, *rows[1:]]]
         title = [f"*{self.inline(t.children)}*\n" for t in node.findall(nodes.title)]
@@ -220,9 +212,7 @@ class Markdown:
     def spaced(self, node) -> str:
         """What stands inside, with the spaces at its ends."""
         text = "".join(
-            self.phrase(c)
-            for c in node.children
-            if not isinstance(c, nodes.footnote_reference)
+            self.phrase(c) for c in node.children if not isinstance(c, nodes.footnote_reference)
         )
         if any(isinstance(c, nodes.footnote_reference) for c in node.children):
             text = self.inline(node.children)

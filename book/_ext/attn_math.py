@@ -20,8 +20,7 @@ class KeepPunctuation(SphinxPostTransform):
         for formula in list(self.document.findall(nodes.math)):
             siblings, place = formula.parent.children, formula.parent.index(formula)
             around = [
-                siblings[n] if 0 <= n < len(siblings) else None
-                for n in (place - 1, place + 1)
+                siblings[n] if 0 <= n < len(siblings) else None for n in (place - 1, place + 1)
             ]
             texts = [node if isinstance(node, nodes.Text) else "" for node in around]
             before, after = BEFORE.search(texts[0]), AFTER.match(texts[1])

@@ -19,9 +19,7 @@ def image_tag(translator, node) -> str:
     """The image, of a size known before it is loaded, and shrunk in proportion on a phone."""
     uri = node["uri"]
     if uri in translator.builder.images:
-        uri = "/".join(
-            (translator.builder.imgpath, quote(translator.builder.images[uri]))
-        )
+        uri = "/".join((translator.builder.imgpath, quote(translator.builder.images[uri])))
     size = "".join(
         f' {name}="{str(node[name]).removesuffix("px")}"'
         for name in ("width", "height")
@@ -38,9 +36,7 @@ def visit_sized_picture(translator, node) -> None:
     """Write a picture; a figure, which is drawn on white, and its twin for the dark page."""
     tag = image_tag(translator, node)
     if "attn-figure" in node["classes"]:
-        dark = tag.replace("attn-figure", "attn-figure-dark", 1).replace(
-            '.png"', '-dark.png"', 1
-        )
+        dark = tag.replace("attn-figure", "attn-figure-dark", 1).replace('.png"', '-dark.png"', 1)
         tag += dark
     translator.body.append(tag)
     raise nodes.SkipNode

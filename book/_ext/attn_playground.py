@@ -1,6 +1,6 @@
 """The playground's page: its code and its model's file, loaded there and nowhere else.
 
-Where no model is packed (`code/tools/playground.py` packs one) the page is left out of the book.
+Where no model is packed (`python -m playground` packs one) the page is left out of the book.
 What the page says of a model is read from the model's file.
 """
 
@@ -20,10 +20,10 @@ MODELS = {"grammar": "Grammar", "everyday": "Everyday"}  # the page needs the fi
 DEFAULT = "grammar"
 
 
-def load_script():
-    """`attnbook.playground.script`, by its path: the build needs no torch."""
-    path = load_bundle().PLAYGROUND / "script.py"
-    spec = importlib.util.spec_from_file_location("attn_playground_script", path)
+def load(name: str):
+    """A module of `code/playground`, by its path: the build needs no torch."""
+    path = load_bundle().HERE.parents[1] / "playground" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(f"attn_playground_{name}", path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
@@ -67,7 +67,7 @@ class Playground(SphinxDirective):
             if not path.is_file():
                 continue
             self.env.note_dependency(str(path))
-            head, _ = load_script().unpack(path)
+            head, _ = load("script").unpack(path)
             models.append(
                 {
                     "name": name,
@@ -85,9 +85,7 @@ class Playground(SphinxDirective):
             f'<script type="application/json">{body}</script></div>'
         )
         elsewhere = addnodes.only("", expr="not html")
-        elsewhere += nodes.paragraph(
-            text=f"On paper it stands still. {models[0]['about']}"
-        )
+        elsewhere += nodes.paragraph(text=f"On paper it stands still. {models[0]['about']}")
         return [nodes.raw("", html, format="html"), elsewhere]
 
 
@@ -105,13 +103,10 @@ def write_assets(app) -> None:
     """Write the code and the style of the page."""
     if app.builder.format != "html" or not packed(DEFAULT).is_file():
         return
-    bundle = load_bundle()
+    bundle, page = load_bundle(), load("page")
     folder = Path(app.outdir) / "_static" / "playground"
     folder.mkdir(parents=True, exist_ok=True)
-    texts = {
-        "play.js": bundle.playground_script(),
-        "play.css": bundle.playground_style(),
-    }
+    texts = {"play.js": page.page_script(bundle), "play.css": page.page_style(bundle)}
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
 
@@ -125,9 +120,7 @@ def add_assets(app, pagename, templatename, context, doctree) -> None:
 
 def setup(app) -> dict:
     app.add_directive("playground", Playground)
-    app.connect(
-        "config-inited", leave_out, priority=950
-    )  # after the table of contents is read
+    app.connect("config-inited", leave_out, priority=950)  # after the table of contents is read
     app.connect("builder-inited", write_assets)
     app.connect("html-page-context", add_assets)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

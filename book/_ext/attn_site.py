@@ -19,16 +19,10 @@ from sphinx_external_toc.collectors import TocTreeCollectorWithStyles
 # What the theme's templates load on every page and no page of this book uses: template, pattern,
 # and how often it must occur, so that a theme which moved it fails the build.
 UNUSED = (
-    (
-        "static/webpack-macros.html",
-        re.compile(r"<script[^>]*fontawesome\.js[^>]*></script>"),
-        1,
-    ),
+    ("static/webpack-macros.html", re.compile(r"<script[^>]*fontawesome\.js[^>]*></script>"), 1),
     (  # search as you type, which is off; the search page loads these itself
         "pydata_sphinx_theme/layout.html",
-        re.compile(
-            r"<script src=\"{{ pathto\('[^']*(?:search|language_)\w*\.js'[^>]*></script>"
-        ),
+        re.compile(r"<script src=\"{{ pathto\('[^']*(?:search|language_)\w*\.js'[^>]*></script>"),
         3,
     ),
 )
@@ -78,9 +72,7 @@ def _without(assets, *marks):
 
 def lighten_templates(app) -> None:
     """Take out of the theme's templates what they load in vain (Font Awesome: 700 kB gzip)."""
-    templates = getattr(
-        app.builder, "templates", None
-    )  # builders of other formats have none
+    templates = getattr(app.builder, "templates", None)  # builders of other formats have none
     if app.builder.format != "html" or not hasattr(templates, "loaders"):
         return
     lighter = {}
@@ -88,9 +80,7 @@ def lighten_templates(app) -> None:
         source = templates.environment.loader.get_source(templates.environment, name)[0]
         lighter[name], count = pattern.subn("", source)
         if count != expected:
-            raise ExtensionError(
-                f"attn_site: {count} of {expected} scripts to drop in {name}"
-            )
+            raise ExtensionError(f"attn_site: {count} of {expected} scripts to drop in {name}")
     templates.loaders.insert(0, DictLoader(lighter))
     templates.templatepathlen += 1
 
@@ -100,12 +90,7 @@ def choose_assets(app, pagename, templatename, context, doctree) -> None:
     if pagename == "search":  # a page opened as a file may fetch no summary of another
         app.add_js_file(None, body=NO_SUMMARY, priority=450)
     body = context.get("body", "")
-    drop = [
-        mark
-        for marks, use in NEEDED_BY.items()
-        if not use.search(body)
-        for mark in marks
-    ]
+    drop = [mark for marks, use in NEEDED_BY.items() if not use.search(body) for mark in marks]
     for kind in ("script_files", "css_files"):
         context[kind] = _without(context[kind], *drop)
     for script in context["script_files"]:
@@ -168,17 +153,11 @@ def finish(app, exception) -> None:
     root = app.config.root_doc
     if root != "index":
         page = ROOT_PAGE.format(
-            start=escape(app.builder.get_target_uri(root)),
-            title=escape(app.config.html_title),
+            start=escape(app.builder.get_target_uri(root)), title=escape(app.config.html_title)
         )
         (out / "index.html").write_text(page, encoding="utf-8")
     static = out / "_static"
-    for pattern in (
-        "scripts/fontawesome.js*",
-        "s*/*.map",
-        "sphinx-thebe.*",
-        "*macros.html",
-    ):
+    for pattern in ("scripts/fontawesome.js*", "s*/*.map", "sphinx-thebe.*", "*macros.html"):
         for unused in static.glob(pattern):
             unused.unlink()
     shutil.rmtree(static / "vendor" / "fontawesome", ignore_errors=True)
@@ -187,9 +166,7 @@ def finish(app, exception) -> None:
     for rule in FONT_AWESOME_CSS:
         style, count = rule.subn("", style)
         if not count:
-            raise ExtensionError(
-                f"attn_site: nothing of Font Awesome matches {rule.pattern}"
-            )
+            raise ExtensionError(f"attn_site: nothing of Font Awesome matches {rule.pattern}")
     sheet.write_text(style, encoding="utf-8")
 
 

@@ -84,9 +84,7 @@ def read_terms(text: str) -> list[Term]:
             names = [line for line in lines if not line.startswith("  ")]
             chinese = CHINESE.match(names.pop())
             if not (chinese and names and meaning):
-                raise ValueError(
-                    f"glossary: a name, '... : 中文' or a meaning is missing: {lines}"
-                )
+                raise ValueError(f"glossary: a name, '... : 中文' or a meaning is missing: {lines}")
             plain = meaning.replace("`", "").replace("*", "")
             terms.append(Term(names, chinese[1], plain, bold_only & set(names)))
     return terms
@@ -138,12 +136,8 @@ class MarkTerms(SphinxTransform):
             bold = place.parent
             if isinstance(bold, nodes.strong):
                 for term in list(missing.values()):
-                    if re.fullmatch(
-                        term.pattern(bold=True), bold.astext(), re.IGNORECASE
-                    ):
-                        bold.parent.replace(
-                            bold, self.link(bold, missing.pop(term.name))
-                        )
+                    if re.fullmatch(term.pattern(bold=True), bold.astext(), re.IGNORECASE):
+                        bold.parent.replace(bold, self.link(bold, missing.pop(term.name)))
                         replaced.append(bold)
                         break
         for place in places:
@@ -153,16 +147,12 @@ class MarkTerms(SphinxTransform):
     def mark(self, place: nodes.Text, missing: dict) -> None:
         """Link the terms of one text that are still missing, the longest name first."""
         patterns = {t.name: t.pattern(bold=False) for t in missing.values()}
-        names = sorted(
-            (n for n in patterns if patterns[n]), key=lambda n: -len(patterns[n])
-        )
+        names = sorted((n for n in patterns if patterns[n]), key=lambda n: -len(patterns[n]))
         if not names:
             return
         inner = "|".join(f"(?P<t{i}>{patterns[name]})" for i, name in enumerate(names))
         text, parts, done = place.astext(), [], 0
-        for found in re.finditer(
-            rf"(?<![\w-])(?:{inner})(?![\w-])", text, re.IGNORECASE
-        ):
+        for found in re.finditer(rf"(?<![\w-])(?:{inner})(?![\w-])", text, re.IGNORECASE):
             term = missing.pop(names[int(found.lastgroup[1:])], None)
             if term is None:
                 continue
@@ -180,17 +170,11 @@ class MarkTerms(SphinxTransform):
         uses = self.env.attn_uses.setdefault(docname, [])
         uses.append((term.name, anchor, bold))
         entry = ("single", term.name, anchor, "main" if bold else "", None)
-        reference = addnodes.pending_xref(
-            "", node.deepcopy(), refdomain="std", reftype="term"
-        )
+        reference = addnodes.pending_xref("", node.deepcopy(), refdomain="std", reftype="term")
         reference.attributes |= {"reftarget": term.name, "refdoc": docname}
         reference.attributes |= {"refexplicit": True, "refwarn": True}
         place = nodes.inline("", "", addnodes.index(entries=[entry]), reference)
-        place["ids"], place["classes"], place["attn-term"] = (
-            [anchor],
-            [PLACE],
-            term.name,
-        )
+        place["ids"], place["classes"], place["attn-term"] = ([anchor], [PLACE], term.name)
         return place
 
 
@@ -218,9 +202,7 @@ class ShowMeaning(SphinxPostTransform):
         for place in self.document.findall(nodes.inline):
             if PLACE in place["classes"]:
                 for reference in place.findall(nodes.reference):
-                    reference["reftitle"] = self.env.attn_terms[
-                        place["attn-term"]
-                    ].hover
+                    reference["reftitle"] = self.env.attn_terms[place["attn-term"]].hover
                     reference["classes"] += [LINKED]
 
 

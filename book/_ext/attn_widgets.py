@@ -25,10 +25,7 @@ from sphinx.util.docutils import SphinxDirective
 
 STATE = "application/vnd.jupyter.widget-state+json"
 VIEW = "application/vnd.jupyter.widget-view+json"
-WIDE, NARROW = (
-    720,
-    312,
-)  # of the widths at which heights are stored: on a desk, on a phone
+WIDE, NARROW = (720, 312)  # of the widths at which heights are stored: on a desk, on a phone
 
 logger = logging.getLogger(__name__)
 
@@ -117,18 +114,13 @@ class KeepPicture(SphinxPostTransform):
 def box(picture: nodes.image, view: dict, widget: dict, states: dict | None = None):
     """The node of a widget's box; `states` go along where the page does not hold them yet."""
     node = widget_picture("", **picture.attributes)
-    node["classes"] = [
-        *node["classes"],
-        "no-scaled-link",
-    ]  # else Sphinx puts it inside a link
+    node["classes"] = [*node["classes"], "no-scaled-link"]  # else Sphinx puts it inside a link
     node["alt"] = picture.get("alt") or widget.get("alt", "")
     node["view"], node["states"] = view, states
     node["widget"] = widget.get("_anywidget_id", "")
     node["heights"] = widget["heights"]
     if not node["alt"]:
-        logger.warning(
-            "a widget has no alternative text: set mystnb.image.alt", location=picture
-        )
+        logger.warning("a widget has no alternative text: set mystnb.image.alt", location=picture)
     return node
 
 
@@ -211,9 +203,7 @@ class LiveWidget(SphinxDirective):
                     picture = self.store(data["image/png"])
                     picture.attributes.update(output["metadata"].get("image/png", {}))
                     return picture, output, states, settings.get("image", {}).get("alt")
-            raise ValueError(
-                f"the cell of the figure {name!r} shows no widget with a picture"
-            )
+            raise ValueError(f"the cell of the figure {name!r} shows no widget with a picture")
         raise ValueError(f"no cell has the figure name {name!r}")
 
     def store(self, png: str | list[str]) -> nodes.image:
@@ -223,9 +213,7 @@ class LiveWidget(SphinxDirective):
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{hashlib.sha256(content).hexdigest()}.png"
         path.write_bytes(content)
-        return nodes.image(
-            uri="/" + Path(os.path.relpath(path, self.env.srcdir)).as_posix()
-        )
+        return nodes.image(uri="/" + Path(os.path.relpath(path, self.env.srcdir)).as_posix())
 
 
 class PlaceLiveWidget(SphinxPostTransform):
@@ -264,11 +252,7 @@ def script_name(widget: str) -> str:
 
 def add_assets(app: Sphinx, pagename, templatename, context, doctree) -> None:
     """Load a widget's code on the pages that show it, and on no other."""
-    shown = (
-        set()
-        if doctree is None
-        else {w["widget"] for w in doctree.findall(widget_picture)}
-    )
+    shown = set() if doctree is None else {w["widget"] for w in doctree.findall(widget_picture)}
     if not shown:
         return
     for widget in sorted(shown & set(load_bundle().WIDGETS)):

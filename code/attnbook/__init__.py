@@ -61,22 +61,16 @@ from .training import (
     set_seed,
     translation_loss,
 )
+from .widgets import FOLDERS
 
 __version__ = "0.1.0"
 
 _LAZY = {
-    "AlignmentExample": ".widgets",
-    "AlignmentViewer": ".widgets",
-    "AttentionHeatmap": ".widgets",
-    "HeadAblation": ".widgets",
-    "KernelRegression": ".widgets",
-    "LayerHeadBrowser": ".widgets",
-    "PositionExplorer": ".widgets",
     "data": ".data",
     "import_d2l": ".peers",
     "metrics": ".metrics",
     "plots": ".plots",
-    "widgets": ".widgets",
+    **dict.fromkeys(["widgets", *FOLDERS], ".widgets"),
 }
 
 __all__ = [

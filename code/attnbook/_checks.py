@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import operator
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -21,8 +23,8 @@ def check_floating(name: str, tensor: Tensor) -> None:
         raise TypeError(f"{name} must be floating point, got {tensor.dtype}")
 
 
-def check_count(name: str, value: int, least: int = 0) -> int:
-    """Return `value` as an int, or raise unless it is a whole number of at least `least`."""
+def check_count(name: str, value: int, least: int = 0, most: int | None = None) -> int:
+    """Return `value` as an int, or raise unless it is a whole number from `least` to `most`."""
     try:
         whole = None if isinstance(value, bool) else operator.index(value)
     except TypeError:  # a float, a string; a float tensor has __index__ and refuses to use it
@@ -30,8 +32,9 @@ def check_count(name: str, value: int, least: int = 0) -> int:
     if whole is None:
         raise TypeError(f"{name} must be an int, got {type(value).__name__}")
     value = whole
-    if value < least:
-        raise ValueError(f"{name} must be at least {least}, got {value}")
+    if value < least or (most is not None and value > most):
+        needed = f"at least {least}" if most is None else f"{least} to {most}"
+        raise ValueError(f"{name} must be {needed}, got {value}")
     return value
 
 
@@ -144,3 +147,120 @@ def align_mask(mask: Tensor, target: tuple[int, ...]) -> Tensor:
             f"read as {shape(aligned)}, each axis must be 1 or that of {tuple(wanted)}"
         )
     return aligned
+
+
+# What pictures take, `as_...`: from tensors, arrays or nested lists, checked and in one form.
+
+
+def as_array(name: str, value, *ranks: int, real: bool = False) -> np.ndarray:
+    """`value` as a numpy array of one of `ranks` (none: of any), of `real` numbers if asked."""
+    if isinstance(value, Tensor):
+        value = value.detach().cpu()
+        value = (value.double() if value.dtype.is_floating_point else value).numpy()
+    array = np.asarray(value)
+    if ranks and array.ndim not in ranks:
+        wanted = " or ".join(f"{rank}-D" for rank in ranks)
+        raise ValueError(f"{name} must be {wanted}, got shape {array.shape}")
+    if real and array.dtype.kind not in "fiu":
+        raise ValueError(f"{name} must be real numbers, got {array.dtype}")
+    return array
+
+
+def as_finite(name: str, value, *ranks: int, empty: bool = False) -> np.ndarray:
+    """Finite real numbers as a new float64 array, with at least one of them unless `empty`."""
+    array = as_array(name, value, *ranks, real=True).astype("f8")
+    if not (array.size or empty):
+        raise ValueError(f"{name} must not be empty, got shape {array.shape}")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite, got {array[~np.isfinite(array)][0]}")
+    return array
+
+
+def as_weights(name: str, value, *ranks: int, most: float = 1.0, empty=False) -> np.ndarray:
+    """Finite numbers from 0 to `most`; a millionth more or less is taken for rounding."""
+    array = as_finite(name, value, *ranks, empty=empty)
+    needed = "at least 0" if most == math.inf else f"from 0 to {most:g}"
+    for extreme in (array.min(initial=0.0), array.max(initial=0.0)):
+        if not -1e-6 <= extreme <= most + 1e-6:
+            raise ValueError(f"{name} must be {needed}, got {extreme:g}: scores are not weights")
+    return array
+
+
+def as_marks(
+    name: str,
+    value,
+    shape: tuple[int, ...],
+    meaning: str = "may attend",
+    *,
+    one_sequence: bool = False,
+) -> np.ndarray | None:
+    """Boolean marks on weights of `shape`, (q, k), (b, q, k) or (b, h, q, k); None stays None.
+
+    The rank decides as in `align_mask`; only beside weights of `one_sequence`, (h, q, k), are
+    three axes (h, q, k). Axes of size 1 are broadcast. `meaning` says what True is.
+    """
+    if value is None:
+        return None
+    rank = len(shape)
+    array = as_array(name, value, *range(2, rank + 1))
+    if array.dtype != bool:
+        raise ValueError(f"{name} must be boolean, True = {meaning}, got {array.dtype}")
+    full = with_axes(array, rank, one_sequence)
+    if any(m not in (1, n) for m, n in zip(full.shape, shape, strict=True)):
+        raise ValueError(
+            f"{name} of shape {array.shape} does not fit weights of shape {shape}: each axis must "
+            "be 1 or equal"
+        )
+    return np.broadcast_to(full, shape)
+
+
+def with_axes(array: np.ndarray, rank: int, one_sequence: bool = False) -> np.ndarray:
+    """`array` of `rank` axes, those of size 1 where it lacks that of sequences or of heads."""
+    if array.ndim == 3 and rank == 4:
+        return array[None] if one_sequence else array[:, None]
+    return array[(None,) * (rank - array.ndim)]
+
+
+def as_labels(name: str, labels, count: int, batches: int = 1) -> list[list[str]]:
+    """Labels as one list for all sequences, or one list for each; positions when None."""
+    if labels is None:
+        return [[str(n) for n in range(count)]]
+    rows = list(labels)
+    if all(isinstance(row, str) for row in rows):
+        rows = [rows]
+    elif len(rows) != batches:
+        raise ValueError(
+            f"{name} must be one list, or one for each of {batches} sequences, "
+            f"got {len(rows)} lists"
+        )
+    for row in rows:
+        if len(row) != count:
+            raise ValueError(f"{name} must hold {count} labels, got {len(row)}")
+    return [[str(text) for text in row] for row in rows]
+
+
+def as_number(name: str, value, *, positive: bool = False) -> float:
+    """A finite number, above 0 if `positive`."""
+    number = float(value)
+    if not math.isfinite(number) or (positive and number <= 0):
+        needed = "positive and finite" if positive else "finite"
+        raise ValueError(f"{name} must be {needed}, got {value}")
+    return number
+
+
+def as_place(name: str, value, count: int, what: str) -> int:
+    """The position, from 0, of one of `count` things, which are called `what`."""
+    if isinstance(value, bool) or not hasattr(value, "__index__") or not 0 <= value < count:
+        raise ValueError(f"{name} must be 0 to {count - 1} for {count} {what}, got {value}")
+    return int(value)
+
+
+def as_some(name: str, values, known, *, least: int = 0) -> list[str]:
+    """Some of the `known` words, `least` or more, each once."""
+    names = [values] if isinstance(values, str) else list(values)
+    for word in names:
+        if word not in known:
+            raise ValueError(f"{name} must be any of {', '.join(known)}; got {word!r}")
+    if len(names) < least or len(set(names)) < len(names):
+        raise ValueError(f"{name} must be {'one or more, ' * least}each once, got {names}")
+    return names

@@ -32,7 +32,7 @@ from ._checks import (
 from .attention import attention
 from .masks import length_mask
 from .normalize import masked_softmax
-from .scores import Score, make_score, scaled_dot
+from .scores import Score, _make_score, scaled_dot
 
 __all__ = [
     "AttentionDecoder",
@@ -407,7 +407,7 @@ class AttentionDecoder(Decoder):
             **options,
         )
         self.query, self.readout = query, readout
-        self.score = make_score(score, hidden_size, encoder_size, score_size)
+        self.score = _make_score(score, hidden_size, encoder_size, score_size)
 
     def start(self, encoding: Encoding) -> RecurrentState:
         """The state before the first target token; projects the source's keys."""

@@ -112,7 +112,7 @@ def triangular(queries: Tensor, keys: Tensor, *, width: float | Tensor = 1.0) ->
     return _log_positive(1 - distances)
 
 
-class LearnedScore(nn.Module):
+class _LearnedScore(nn.Module):
     """What the learned scores share: queries (..., q, query_size), keys (..., k, key_size)."""
 
     def __init__(self, query_size: int, key_size: int):
@@ -134,7 +134,7 @@ class LearnedScore(nn.Module):
                 raise ValueError(f"{name} must have {size} features, got shape {shape(tensor)}")
 
 
-class GeneralScore(LearnedScore):
+class GeneralScore(_LearnedScore):
     """Score by q^T W k, a learned bilinear form that joins queries and keys of unequal sizes.
 
     Shapes: queries (..., q, query_size), keys (..., k, key_size) -> (..., q, k).
@@ -155,7 +155,7 @@ class GeneralScore(LearnedScore):
         return queries @ projected.mT
 
 
-class AdditiveScore(LearnedScore):
+class AdditiveScore(_LearnedScore):
     """Score by w^T tanh(W_q q + W_k k), a network with one hidden layer.
 
     Shapes: queries (..., q, query_size), keys (..., k, key_size) -> (..., q, k).
@@ -179,7 +179,7 @@ class AdditiveScore(LearnedScore):
         return _hidden_layer(self.W_q(queries), projected, self.w)
 
 
-class ConcatScore(LearnedScore):
+class ConcatScore(_LearnedScore):
     """Score by v^T tanh(W [q; k]), one layer over the pair laid end to end.
 
     Splitting W = [W_q W_k] shows that this is `AdditiveScore` under another name.
@@ -212,7 +212,7 @@ class ConcatScore(LearnedScore):
         return self.v(self.W(torch.cat((left, right), dim=-1)).tanh()).squeeze(-1)
 
 
-def make_score(
+def _make_score(
     score: str | Score, query_size: int, key_size: int, hidden_size: int | None = None
 ) -> Score:
     """The score of that name for queries and keys of these sizes; a callable is returned as it is.

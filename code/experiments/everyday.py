@@ -7,20 +7,18 @@ and the hand-aligned sentences of Alibi, which are of another kind than those le
 from __future__ import annotations
 
 import functools
-import hashlib
 from collections.abc import Callable, Sequence
 
 from torch import Tensor, nn
 
-from attnbook.data import Vocabulary
 from attnbook.data.alibi import alibi
 from attnbook.data.fra_eng import CLASSIC_FOUR, fra_eng
-from attnbook.metrics import bleu_interval, expected_error_rate, hit_rate
+from attnbook.metrics import bleu_interval
 from attnbook.peers import import_d2l
 
 from . import translators
 from .stored import load_weights
-from .translators import Corpus, Plan, read, train
+from .translators import Corpus, Plan, against_links, by_head, read
 
 SEEDS = range(3)
 LONGEST = 10  # tokens on either side
@@ -38,18 +36,13 @@ def load() -> Corpus:
     """Short everyday pairs, with words that the training set has at least five times."""
     splits = fra_eng(max_len=LONGEST, limit=PAIRS)
     splits = splits._replace(validation=splits.validation[:500], test=splits.test[:JUDGED])
-    sources, targets = ([pair[side] for pair in splits.train] for side in (0, 1))
-    return Corpus(splits, Vocabulary(sources, min_count=5), Vocabulary(targets, min_count=5))
+    return translators.corpus_of(splits, min_count=5)
 
 
 def corpus() -> str:
     """Hash of every pair that is learnt from or judged on, Alibi's links among them."""
-    digest = hashlib.sha256()
-    for part in (*load().splits, alibi(max_len=ALIGNED)):
-        for pair in part:
-            links = sorted(pair.sure), sorted(pair.possible)
-            digest.update(repr((pair.source, pair.target, *links)).encode())
-    return digest.hexdigest()
+    parts = (*load().splits, alibi(max_len=ALIGNED))
+    return translators.digest(pair for part in parts for pair in part)
 
 
 def four(written: Sequence[Sequence[str]]) -> float:
@@ -66,19 +59,11 @@ def four(written: Sequence[Sequence[str]]) -> float:
     return sum(each) / len(each)
 
 
-def against_alibi(model: nn.Module, of: Corpus) -> dict[str, float]:
-    """How the weights of a model stand against links made by hand, target forced."""
-    pairs = alibi(max_len=ALIGNED)
-    weights = read(model, pairs, of).weights
-    return {
-        "hit": hit_rate(weights, pairs),
-        "possible": hit_rate(weights, pairs, links="possible"),
-        "error": expected_error_rate(weights, pairs),
-    }
-
-
 def judge(model: nn.Module, of: Corpus, *, aligned: bool) -> dict:
-    """What the table holds of one trained model; `aligned` if it has weights to be judged."""
+    """What the table holds of one trained model; `aligned` if it has weights to be judged.
+
+    They are judged by links made by hand, target forced, each layer's and head's by itself.
+    """
     pairs = of.splits.test
     written = read(model, pairs, of).written
     value, low, high = bleu_interval(written, [pair.target for pair in pairs])
@@ -92,7 +77,8 @@ def judge(model: nn.Module, of: Corpus, *, aligned: bool) -> dict:
         "four written": [" ".join(words) for words in classic],
     }
     if aligned:
-        row["alibi"] = against_alibi(model, of)
+        gold = alibi(max_len=ALIGNED)
+        row["alibi"] = by_head(against_links, read(model, gold, of).weights, gold)
     return row
 
 
@@ -118,17 +104,7 @@ def run(seed: int, keep: Callable[[str, nn.Module], None]) -> list[dict]:
     """One seed of every plan."""
     of, rows = load(), []
     for name, plan in PLANS.items():
-        model, history = train(plan, of, seed)
-        if plan.keep and seed == SEEDS[0]:
-            keep(plan.keep, model)
-        last = history.epochs[-1]
-        rows.append(
-            {
-                "seed": seed,
-                "plan": name,
-                "loss": last["loss"],
-                "held-out loss": last["validation"],
-                **judge(model, of, aligned=plan.attention is not None),
-            }
-        )
+        model, _, losses = translators.train_and_keep(plan, of, seed, keep)
+        judged = judge(model, of, aligned=plan.attention is not None)
+        rows.append({"seed": seed, "plan": name, **losses, **judged})
     return rows

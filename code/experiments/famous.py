@@ -124,6 +124,24 @@ class FamousTransformer(nn.Module):
         return other
 
 
+class Plan(NamedTuple):
+    """How the famous one is trained, as in `translators`: its rate constant, as published."""
+
+    epochs: int
+    learning_rate: float
+    mended: tuple[str, ...] = ()
+    batch_size: int = 64
+    size: int | None = None
+
+    def model(self, source_size: int, target_size: int) -> FamousTransformer:
+        """An untrained one; its two vocabularies are one."""
+        return FamousTransformer(source_size, mended=self.mended)
+
+    def options(self) -> dict:
+        """What `fit` is told besides epochs and rate."""
+        return {"schedule": None}
+
+
 def famous(size: int, seed: int, **options) -> FamousTransformer:
     """An untrained one, as in `FamousTransformer`; its attention matrices as torch begins them."""
     set_seed(seed)

@@ -15,19 +15,17 @@ from torch import nn
 
 from attnbook.data import AlignedPair, Splits, Vocabulary, length_batches
 from attnbook.metrics import exact_match, hit_rate
-from attnbook.training import Event, History, mean_loss
+from attnbook.training import Event, mean_loss
 
-from . import transformers, translators
-from .famous import famous
-from .transformers import Plan, train
-from .translators import Corpus, read
+from . import famous, translators
+from .transformers import Plan
+from .translators import Corpus, by_head, read, train
 
 SEEDS = range(3)
 LENGTHS = (4, 12)  # letters of a word, both ends included
 PLAN = Plan(epochs=1, learning_rate=3e-3, d_model=64, d_ff=256, dropout=0.0)
-RATE = 5e-3  # of the famous one, constant, as published
+FAMOUS = famous.Plan(epochs=4, learning_rate=5e-3)
 SHORT, LONG = 1_000, 4_000  # its steps
-FAMOUS = translators.Plan(None, epochs=4, learning_rate=RATE)
 MENDED = {  # name: what is mended before training, what when decoding
     "as published": ((), ()),
     "embedding mended": (("embedding",), ()),
@@ -68,23 +66,7 @@ def exact(model: nn.Module, of: Corpus, pairs=None) -> float:
 def heads(model: nn.Module, of: Corpus) -> list[list[float]]:
     """Hit rate of each layer and head: is the largest weight on the letter to be written?"""
     pairs = of.splits.test
-    weights = read(model, pairs, of).weights
-    layers, count = weights[0].shape[:2]
-    return [
-        [hit_rate([w[layer, head] for w in weights], pairs) for head in range(count)]
-        for layer in range(layers)
-    ]
-
-
-def train_famous(
-    plan, of: Corpus, seed: int, *, mended: tuple[str, ...] = (), **options
-) -> tuple[nn.Module, History]:
-    """The famous one, trained, and what its training saw; options as in `fit`."""
-
-    def build(plan, of: Corpus, seed: int) -> nn.Module:
-        return famous(len(of.source_vocab), seed, mended=mended)
-
-    return translators.train(plan, of, seed, build=build, schedule=None, **options)
+    return by_head(hit_rate, read(model, pairs, of).weights, pairs)
 
 
 def famous_rows(seed: int, embedding: tuple[str, ...]) -> list[dict]:
@@ -110,16 +92,14 @@ def famous_rows(seed: int, embedding: tuple[str, ...]) -> list[dict]:
                     rows.append(row | losses)
         return event.step == LONG
 
-    train_famous(FAMOUS, of, seed, mended=embedding, callbacks=[look])
+    train(FAMOUS._replace(mended=embedding), of, seed, callbacks=[look])
     return rows
 
 
 def trace() -> dict[str, list[float]]:
     """A brief training of ours and of the famous one."""
-    return {
-        "ours": transformers.trace(PLAN, load()),
-        "as published": translators.trace(FAMOUS, load(), train=train_famous),
-    }
+    plans = {"ours": PLAN, "as published": FAMOUS}
+    return {name: translators.trace(plan, load()) for name, plan in plans.items()}
 
 
 def run(seed: int) -> list[dict]:

@@ -9,17 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import torch
 from torch import Tensor, nn
 
 from attnbook.data import Splits
 from attnbook.data.grammar import random_parts
-from attnbook.metrics import bleu, exact_match
 
-from . import transformers, translation, translators
+from . import translation, translators
 from .stored import load_weights
-from .transformers import Plan, build, heads_against_gold, train
-from .translators import Corpus, by_length, read
+from .transformers import Plan
+from .translators import Corpus
 
 SEEDS = range(3)
 JUDGED = translation.JUDGED
@@ -44,29 +42,14 @@ def further(splits: Splits, size: int = FURTHER) -> Splits:
     return splits._replace(train=list(distinct.values()))
 
 
-def judge(model: nn.Module, of: Corpus) -> dict:
-    """Everything that the table holds of one trained model, on (2,000 pairs of) the test set."""
-    pairs = of.splits.test[:JUDGED]
-    reading = read(model, pairs, of)
-    targets = [pair.target for pair in pairs]
-    return {
-        "parameters": sum(p.numel() for p in model.parameters()),
-        "accuracy": torch.cat(reading.correct).float().mean().item(),
-        "bleu": bleu(reading.written, targets),
-        "exact": exact_match(reading.written, targets),
-        "lengths": by_length(reading, pairs),
-        "heads": heads_against_gold(reading.weights, pairs),
-    }
-
-
 def stored(weights: dict[str, Tensor]) -> tuple[nn.Module, Corpus]:
     """The model of "more" with given weights, in evaluation mode, and its test corpus."""
-    return translators.stored(PLANS["more"], load("random"), weights, build=build)
+    return translators.stored(PLANS["more"], load("random"), weights)
 
 
 def trace() -> dict[str, list[float]]:
     """A brief training of the plan with dropout and of the one without."""
-    return {name: transformers.trace(PLANS[name], load("random")) for name in ("random", "more")}
+    return {name: translators.trace(PLANS[name], load("random")) for name in ("random", "more")}
 
 
 def reread() -> dict[str, dict[str, float]]:
@@ -80,13 +63,9 @@ def one(name: str, seed: int, keep: Callable[[str, nn.Module], None]) -> dict:
     plan = PLANS[name]
     of = load(plan.split)
     learnt = of._replace(splits=further(of.splits)) if name == "more" else of
-    model, history = train(plan, learnt, seed)
-    if plan.keep and seed == SEEDS[0]:
-        keep(plan.keep, model)
-    last = history.epochs[-1]
-    losses = {"loss": last["loss"], "held-out loss": last["validation"]}
-    pairs = {"pairs": len(learnt.splits.train)}
-    return {"seed": seed, "plan": name, **pairs, **losses, **judge(model, of)}
+    model, _, losses = translators.train_and_keep(plan, learnt, seed, keep)
+    row = {"seed": seed, "plan": name, "pairs": len(learnt.splits.train), **losses}
+    return row | translators.judge(model, of, JUDGED)
 
 
 def run(seed: int, keep: Callable[[str, nn.Module], None]) -> list[dict]:

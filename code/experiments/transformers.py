@@ -1,4 +1,4 @@
-"""How chapter 7's Transformers are built and trained, and how their heads are scored.
+"""Chapter 7's Transformers: their plan, and how their heads are scored.
 
 `transformer_translation` and `transformer_everyday` put them beside chapter 4's translators, on
 the same pairs and read by the same functions.
@@ -6,18 +6,20 @@ the same pairs and read by the same functions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
-from attnbook.training import History, set_seed, translation_loss
+from attnbook.training import translation_loss
 from attnbook.transformer import Transformer
 
-from . import translators
-from .translators import Corpus, against_gold
+from .translators import against_gold, build, by_head, train
+
+__all__ = ["Plan", "build", "heads_against_gold", "train"]
+
+heads_against_gold = partial(by_head, against_gold)  # of weights (l, h, q, k) of each pair
 
 
 class Plan(NamedTuple):
@@ -36,40 +38,15 @@ class Plan(NamedTuple):
     size: int | None = None  # how many of the training pairs, None: all
     keep: str = ""  # the name under which seed 0 is stored, "" if it is not
 
+    def model(self, source_size: int, target_size: int) -> nn.Module:
+        """An untrained one for vocabularies of these sizes."""
+        names = "d_model", "num_heads", "num_layers", "d_ff", "dropout"
+        sizes = {name: getattr(self, name) for name in names}
+        return Transformer(source_size, target_size, **sizes)
 
-def build(plan: Plan, of: Corpus, seed: int) -> nn.Module:
-    """The untrained model of a plan."""
-    set_seed(seed)
-    return Transformer(
-        len(of.source_vocab),
-        len(of.target_vocab),
-        d_model=plan.d_model,
-        num_heads=plan.num_heads,
-        num_layers=plan.num_layers,
-        d_ff=plan.d_ff,
-        dropout=plan.dropout,
-    )
-
-
-def train(plan: Plan, of: Corpus, seed: int, **options) -> tuple[nn.Module, History]:
-    """The trained model of a plan, and what its training saw; options as in `fit`."""
-    options = {
-        "loss": partial(translation_loss, label_smoothing=plan.label_smoothing),
-        "optimizer": partial(torch.optim.Adam, betas=(0.9, 0.98)),  # Vaswani et al., section 5.3
-        **options,
-    }
-    return translators.train(plan, of, seed, build=build, **options)
-
-
-def trace(plan: Plan, of: Corpus) -> list[float]:
-    """As `translators.trace`."""
-    return translators.trace(plan, of, train=train)
-
-
-def heads_against_gold(weights: Sequence[Tensor], pairs: Sequence) -> list[list[dict]]:
-    """What `against_gold` says of each layer and head, from weights (l, h, q, k) of each pair."""
-    layers, heads = weights[0].shape[:2]
-    return [
-        [against_gold([w[layer, head] for w in weights], pairs) for head in range(heads)]
-        for layer in range(layers)
-    ]
+    def options(self) -> dict:
+        """What `fit` is told besides epochs and rate."""
+        return {
+            "loss": partial(translation_loss, label_smoothing=self.label_smoothing),
+            "optimizer": partial(torch.optim.Adam, betas=(0.9, 0.98)),  # Vaswani et al., 5.3
+        }

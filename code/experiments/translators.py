@@ -1,12 +1,14 @@
-"""How chapter 4's translators are built, trained, read and scored, on any corpus.
+"""How translators are built, trained, read and scored, on any corpus.
 
-`translation` asks with them what attention is good for where gold links are known, `everyday` on
-real sentences.
+A plan says all of one model and its training; chapter 4's are here, chapter 7's in `transformers`
+and `famous`. `translation` asks what attention is good for where gold links are known, `everyday`
+on real sentences.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 from unittest.mock import patch
 
@@ -14,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from attnbook.data import Splits, Vocabulary, collate, length_batches
+from attnbook.data import AlignedPair, Splits, Vocabulary, collate, length_batches
 from attnbook.decoding import greedy
 from attnbook.metrics import bleu, exact_match, expected_error_rate, hit_rate
 from attnbook.recurrent import recurrent_translator
@@ -39,6 +41,17 @@ class Plan(NamedTuple):
     size: int | None = None  # how many of the training pairs, None: all
     keep: str = ""  # the name under which seed 0 is stored, "" if it is not
 
+    def model(self, source_size: int, target_size: int) -> nn.Module:
+        """An untrained one for vocabularies of these sizes."""
+        options = {"attention": self.attention, "score": self.score}
+        return recurrent_translator(
+            source_size, target_size, hidden_size=self.hidden_size, **options
+        )
+
+    def options(self) -> dict:
+        """What `fit` is told besides epochs and rate."""
+        return {}
+
 
 class Corpus(NamedTuple):
     """The pairs of one split and the vocabularies of its training set."""
@@ -48,37 +61,49 @@ class Corpus(NamedTuple):
     target_vocab: Vocabulary
 
 
-def build(plan: Plan, of: Corpus, seed: int) -> nn.Module:
+def corpus_of(splits: Splits, **options) -> Corpus:
+    """These splits, and vocabularies of the training part; options as in `Vocabulary`."""
+    sources, targets = ([pair[side] for pair in splits.train] for side in (0, 1))
+    return Corpus(splits, Vocabulary(sources, **options), Vocabulary(targets, **options))
+
+
+def digest(pairs: Iterable[AlignedPair], *, classes: bool = False) -> str:
+    """Hash of every pair with its links, and its word classes."""
+    found = hashlib.sha256()
+    for pair in pairs:
+        links = sorted(pair.sure), sorted(pair.possible)
+        row = (pair.source, pair.target, *links, *([pair.classes] if classes else []))
+        found.update(repr(row).encode())
+    return found.hexdigest()
+
+
+def build(plan, of: Corpus, seed: int) -> nn.Module:
     """The untrained model of a plan."""
     set_seed(seed)
-    return recurrent_translator(
-        len(of.source_vocab),
-        len(of.target_vocab),
-        attention=plan.attention,
-        score=plan.score,
-        hidden_size=plan.hidden_size,
-    )
+    return plan.model(len(of.source_vocab), len(of.target_vocab))
 
 
-def train(
-    plan, of: Corpus, seed: int, *, build: Callable = build, **options
-) -> tuple[nn.Module, History]:
-    """The trained model of a plan, and what its training saw; options as in `fit`.
-
-    `plan` says how long and on what, `build` (plan, corpus, seed) makes its untrained model.
-    """
+def train(plan, of: Corpus, seed: int, **options) -> tuple[nn.Module, History]:
+    """The trained model of a plan, and what its training saw; options as in `fit`."""
     model = build(plan, of, seed)
     vocabularies = of.source_vocab, of.target_vocab
     pairs = of.splits.train[: plan.size]
     batches = length_batches(pairs, *vocabularies, plan.batch_size, seed=seed)
     held_out = length_batches(of.splits.validation, *vocabularies, 100)
-    options = {"epochs": plan.epochs, "learning_rate": plan.learning_rate, **options}
-    return model, fit(model, batches, validation=held_out, seed=seed, **options)
+    given = {"epochs": plan.epochs, "learning_rate": plan.learning_rate, **plan.options()}
+    return model, fit(model, batches, validation=held_out, seed=seed, **(given | options))
 
 
-def stored(
-    plan, of: Corpus, weights: dict[str, Tensor], *, build: Callable = build
-) -> tuple[nn.Module, Corpus]:
+def train_and_keep(plan, of: Corpus, seed: int, keep: Callable) -> tuple[nn.Module, History, dict]:
+    """As `train`, the weights of seed 0 kept where the plan says so; and the row's losses."""
+    model, history = train(plan, of, seed)
+    if plan.keep and seed == 0:
+        keep(plan.keep, model)
+    last = history.epochs[-1]
+    return model, history, {"loss": last["loss"], "held-out loss": last["validation"]}
+
+
+def stored(plan, of: Corpus, weights: dict[str, Tensor]) -> tuple[nn.Module, Corpus]:
     """The model of a plan with given weights, in evaluation mode, and its corpus."""
     model = build(plan, of, 0)
     model.load_state_dict(weights)
@@ -171,15 +196,47 @@ def by_length(reading: Reading, pairs: Sequence) -> dict[str, dict[str, float]]:
     return table
 
 
-def against_gold(weights: Sequence[Tensor], pairs: Sequence) -> dict:
-    """Hit rate, error rate, and hit rate by word class, of weights against gold links."""
-    classes = hit_rate(weights, pairs, by_class=True)
-    content = [classes[name] for name in CONTENT]
-    tokens = sum(rate.tokens for rate in content)
+def judge(model: nn.Module, of: Corpus, most: int | None = None) -> dict:
+    """What a table holds of one trained model on the first `most` test pairs with gold links."""
+    pairs = of.splits.test[:most]
+    reading = read(model, pairs, of)
+    both = reading.written, [pair.target for pair in pairs]
+    row = {
+        "parameters": sum(p.numel() for p in model.parameters()),
+        "accuracy": torch.cat(reading.correct).float().mean().item(),
+        "bleu": bleu(*both),
+        "exact": exact_match(*both),
+        "lengths": by_length(reading, pairs),
+    }
+    if reading.weights[0] is not None:
+        name = "heads" if reading.weights[0].dim() > 2 else "alignment"
+        row[name] = by_head(against_gold, reading.weights, pairs)
+    return row
+
+
+def by_head(judge: Callable, weights: Sequence[Tensor], pairs: Sequence):
+    """What `judge(weights, pairs)` says of each layer and head of weights (..., q, k)."""
+    if weights[0].dim() == 2:
+        return judge(weights, pairs)
+    return [by_head(judge, [w[n] for w in weights], pairs) for n in range(len(weights[0]))]
+
+
+def against_links(weights: Sequence[Tensor], pairs: Sequence) -> dict[str, float]:
+    """Hit rate by sure and by possible links, and error rate, of weights (q, k) of each pair."""
     return {
         "hit": hit_rate(weights, pairs),
         "possible": hit_rate(weights, pairs, links="possible"),
         "error": expected_error_rate(weights, pairs),
+    }
+
+
+def against_gold(weights: Sequence[Tensor], pairs: Sequence) -> dict:
+    """As `against_links`, and the hit rate by word class."""
+    classes = hit_rate(weights, pairs, by_class=True)
+    content = [classes[name] for name in CONTENT]
+    tokens = sum(rate.tokens for rate in content)
+    return {
+        **against_links(weights, pairs),
         "content": sum(rate.rate * rate.tokens for rate in content) / tokens,
         "classes": {name: rate.rate for name, rate in classes.items()},
     }

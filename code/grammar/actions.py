@@ -145,16 +145,17 @@ def transitive(s):
     return with_object(s.verb(verb), verb, thing)
 
 
-def negated_action(s, negation, tense):
+def negated_action(s, negation, plain=False, tense=""):
+    tense = tense or s.ctx.tense(plain)
     verb = any_transitive(s.ctx, s.who)
-    plain = not verb.french_prep  # il ne mange pas de pomme, but il ne répond pas à une lettre
-    thing = object_of(s.ctx, verb, s.who, negated=plain)
+    direct = not verb.french_prep  # il ne mange pas de pomme, but il ne répond pas à une lettre
+    thing = object_of(s.ctx, verb, s.who, negated=direct)
     return with_object(s.verb(verb, tense, negation=negation), verb, thing)
 
 
 def transitive_longer(s):
     past = s.ctx.time in ("past", "during_past")
-    return negated_action(s, "longer", "imperfect" if past else s.ctx.tense(plain=True))
+    return negated_action(s, "longer", plain=True, tense="imperfect" if past else "")
 
 
 def only(s):

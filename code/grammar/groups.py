@@ -32,6 +32,22 @@ NEGATIONS = {  # where "not", "never" and "no longer" stand before the verb, the
 }
 
 
+COMPOUND = {  # what changes places in a question | the rest; ! French says it too, ? it does not
+    "used_to": "| used! to? base",
+    "progressive": "be? | ing",
+    "past_progressive": "be? | ing",
+    "future": "will! | base",
+    "conditional": "would! | base",
+    "near": "be? | going! to? base",
+    "near_past": "be? | going! to? base",
+    "recent": "have? | just! done",
+    "recent_past": "have? | just! done",
+    "since": "have? | done",  # has lived, and still does: French stays in the present
+    "perfect": "have! | done",
+    "pluperfect": "have! | done",
+}
+
+
 class VerbGroup(NamedTuple):
     """A conjugated verb with its satellites; objects are added behind."""
 
@@ -61,8 +77,8 @@ class _English(NamedTuple):
 
     first: list[English]
     rest: list[English]
-    sure: tuple[English, ...] = ()  # an auxiliary that French says too
-    possible: tuple[English, ...] = ()  # one that it leaves out
+    sure: tuple[English, ...] = ()  # auxiliaries that French says too
+    possible: tuple[English, ...] = ()  # those that it leaves out
 
     @property
     def main(self) -> English:
@@ -74,35 +90,24 @@ def _english(verb: Verb, tense: str, subject: Nominal, support: bool) -> _Englis
     it = subject.person == 2
     past_tense = tense in ("past", "imperfect")
     be = (BE_PAST if past_tense or tense in PAST_HELPERS else BE_PRESENT)[subject.person]
+    forms = {"base": base, "done": done, "ing": ing, "be": be}
+    forms["have"] = "had" if tense in PAST_HELPERS else "has" if it else "have"
     if past_tense or tense in ("present", "when"):
         if base == "be":
             return _English([English(be)], [])
         if not support:
             return _English([], [English(past if past_tense else third if it else base)])
-        do = English("did" if past_tense else "does" if it else "do")
-        return _English([do], [English(base)], possible=(do,))
-    if tense == "used_to":
-        used, to = English("used"), English("to")
-        return _English([], [used, to, English(base)], (used,), (to,))
-    if tense in ("progressive", "past_progressive"):
-        helper = English(be)
-        return _English([helper], [English(ing)], possible=(helper,))
-    if tense in ("future", "conditional"):
-        helper = English("will" if tense == "future" else "would")
-        return _English([helper], [English(base)], (helper,))
-    if tense in ("near", "near_past"):
-        helper, going, to = English(be), English("going"), English("to")
-        return _English([helper], [going, to, English(base)], (going,), (helper, to))
-    helper, main = (
-        English("had" if tense in PAST_HELPERS else "has" if it else "have"),
-        English(done),
-    )
-    if tense in ("recent", "recent_past"):
-        just = English("just")
-        return _English([helper], [just, main], (just,), (helper,))
-    if tense == "since":  # has lived, and still does: French stays in the present
-        return _English([helper], [main], possible=(helper,))
-    return _English([helper], [main], (helper,))
+        row, forms["do"] = "do? | base", "did" if past_tense else "does" if it else "do"
+    else:
+        row = COMPOUND[tense]
+    sides, marked = ([], []), {"!": [], "?": []}
+    for side, words in zip(sides, row.split("|"), strict=True):
+        for word in words.split():
+            name = word.rstrip("!?")
+            side.append(English(forms.get(name, name)))
+            if word != name:
+                marked[word[-1]].append(side[-1])
+    return _English(*sides, *map(tuple, marked.values()))
 
 
 def _passive(verb: Verb, tense: str, subject: Nominal) -> _English:

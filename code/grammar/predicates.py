@@ -9,35 +9,9 @@ from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
+from . import actions as act
 from . import verbs
-from .actions import (
-    INSTRUMENTS,
-    OF_PERSONS,
-    SPORTS,
-    actor,
-    clitic_frequency,
-    clitic_near,
-    duration,
-    each_other,
-    frequency,
-    giving,
-    giving_clitic,
-    intransitive,
-    just_done,
-    manner,
-    manner_like,
-    manner_not,
-    negated_action,
-    object_of,
-    only,
-    playing,
-    reflexive_action,
-    transitive,
-    transitive_longer,
-    two_clitics,
-    with_clitic,
-    with_object,
-)
+from .actions import OF_PERSONS, actor, object_of, with_object
 from .groups import VerbGroup
 from .lexicon import NOT_GRADED, NOUNS, adjectives_of, family_of
 from .nouns import adjective_tokens, direct_clitic, noun_phrase, place
@@ -101,10 +75,8 @@ def _want(s, clitic=False, negation=""):
 
 
 def attempt(s):
-    verb, joint = s.ctx.pick(
-        ((verbs.TRY, "de"), (verbs.BEGIN, "à"), (verbs.FORGET, "de"), (verbs.REFUSE, "de"))
-    )
-    return s.verb(verb).add(infinitive(s, joint=joint))
+    verb = s.ctx.pick((verbs.TRY, verbs.BEGIN, verbs.FORGET, verbs.REFUSE))
+    return s.verb(verb).add(infinitive(s, joint="à" if verb is verbs.BEGIN else "de"))
 
 
 # --- coming, going and staying ------------------------------------------------------------------
@@ -245,43 +217,44 @@ WHOM = "<whom> <thing> | <thing> à/preposition/?main <whom>"
 PREDICATES = [
     Predicate(*row)
     for row in (
-        ("intransitive", "pa", True, intransitive),  # the dog sleeps
-        ("manner", "p", False, manner),  # she sings well: elle chante bien, elle a bien chanté
-        ("manner_not", "p", True, manner_not),  # he does not read slowly
-        ("manner_like", "p", True, manner_like),  # she sings like a bird: comme un oiseau
-        ("transitive", "pa", True, transitive),  # the girl eats the apple
-        ("transitive_not", "pa", True, lambda s: negated_action(s, "not", s.ctx.tense())),
+        ("intransitive", "pa", True, act.intransitive),  # the dog sleeps
+        ("manner", "p", False, act.manner),  # she sings well: elle chante bien, elle a bien chanté
+        ("manner_not", "p", True, act.manner_not),  # he does not read slowly
+        ("manner_like", "p", True, act.manner_like),  # she sings like a bird: comme un oiseau
+        ("transitive", "pa", True, act.transitive),  # the girl eats the apple
+        ("transitive_not", "pa", True, act.negated_action, {"negation": "not"}),
         # elle ne mange jamais de viande
-        ("transitive_never", "p", False, lambda s: negated_action(s, "never", s.ctx.tense(True))),
-        ("transitive_longer", "p", False, transitive_longer),  # elle ne mange plus de viande
+        ("transitive_never", "p", False, act.negated_action, {"negation": "never", "plain": True}),
+        ("transitive_longer", "p", False, act.transitive_longer),  # elle ne mange plus de viande
         # he saw nothing: il n'a rien vu
         ("nothing", "p", True, lambda s: s.plain(s.ctx.pick(ENDED), negation="nothing")),
         # he saw nobody: il n'a vu personne
         ("nobody", "p", True, lambda s: s.plain(s.ctx.pick(OF_PERSONS), negation="nobody")),
-        ("only", "p", True, only),  # he eats only bread: il ne mange que du pain
-        ("frequency", "p", False, frequency),  # she often helps the king: elle aide souvent le roi
-        ("just_done", "p", True, just_done),  # she has just eaten it: elle vient de manger ...
-        ("reflexive_action", "p", True, reflexive_action),  # she gets up: elle se lève
-        ("each_other", "p", True, each_other),  # they love each other: ils s'aiment
-        ("playing_sport", "p", True, playing, {"entries": SPORTS}),  # elle joue au football
-        ("playing_music", "p", True, playing, {"entries": INSTRUMENTS}),  # elle joue du piano
+        ("only", "p", True, act.only),  # he eats only bread: il ne mange que du pain
+        ("frequency", "p", False, act.frequency),  # elle aide souvent le roi
+        ("just_done", "p", True, act.just_done),  # she has just eaten it: elle vient de manger ...
+        ("reflexive_action", "p", True, act.reflexive_action),  # she gets up: elle se lève
+        ("each_other", "p", True, act.each_other),  # they love each other: ils s'aiment
+        ("playing_sport", "p", True, act.playing, {"entries": act.SPORTS}),  # elle joue au football
+        # elle joue du piano
+        ("playing_music", "p", True, act.playing, {"entries": act.INSTRUMENTS}),
         # she worked for two hours: elle a travaillé pendant deux heures
-        ("duration_closed", "p", True, duration, {"preposition": "pendant"}),
+        ("duration_closed", "p", True, act.duration, {"preposition": "pendant"}),
         # she has worked for two hours: elle travaille depuis deux heures
-        ("duration_open", "p", False, duration, {"preposition": "depuis", "tense": "since"}),
+        ("duration_open", "p", False, act.duration, {"preposition": "depuis", "tense": "since"}),
         # she loves him: elle l'aime
-        ("clitic_state", "p", False, with_clitic, {"plain": True, "table": verbs.STATIVE}),
-        ("clitic", "p", True, with_clitic),  # she sees him: elle le voit
-        ("clitic_not", "p", True, with_clitic, {"negation": "not"}),  # elle ne le voit pas
+        ("clitic_state", "p", False, act.with_clitic, {"plain": True, "table": verbs.STATIVE}),
+        ("clitic", "p", True, act.with_clitic),  # she sees him: elle le voit
+        ("clitic_not", "p", True, act.with_clitic, {"negation": "not"}),  # elle ne le voit pas
         # she never saw him: elle ne l'a jamais vu
-        ("clitic_never", "p", False, with_clitic, {"negation": "never", "plain": True}),
-        ("clitic_frequency", "p", False, clitic_frequency),  # il l'aidera toujours
-        ("clitic_near", "p", True, clitic_near),  # he is going to help her: il va l'aider
-        ("giving", "p", True, giving, {"entry": TO_WHOM}),  # he gives the book to the queen
-        ("giving_double", "p", True, giving, {"entry": WHOM}),  # he gives the queen the book
-        ("giving_clitic", "p", True, giving_clitic),  # il lui donne le livre
-        ("giving_clitic_not", "p", True, giving_clitic, {"negation": "not"}),
-        ("two_clitics", "p", True, two_clitics),  # il achète une tasse et la lui donne
+        ("clitic_never", "p", False, act.with_clitic, {"negation": "never", "plain": True}),
+        ("clitic_frequency", "p", False, act.clitic_frequency),  # il l'aidera toujours
+        ("clitic_near", "p", True, act.clitic_near),  # he is going to help her: il va l'aider
+        ("giving", "p", True, act.giving, {"entry": TO_WHOM}),  # he gives the book to the queen
+        ("giving_double", "p", True, act.giving, {"entry": WHOM}),  # he gives the queen the book
+        ("giving_clitic", "p", True, act.giving_clitic),  # il lui donne le livre
+        ("giving_clitic_not", "p", True, act.giving_clitic, {"negation": "not"}),
+        ("two_clitics", "p", True, act.two_clitics),  # il achète une tasse et la lui donne
         ("want", "p", False, _want),  # she wants to eat the apple: elle veut manger la pomme
         ("want_clitic", "p", False, _want, {"clitic": True}),  # elle veut le voir
         ("want_not", "p", False, _want, {"negation": "not"}),

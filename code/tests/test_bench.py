@@ -31,47 +31,19 @@ def zeros(megabytes):
 # time
 
 
-def work(times):
-    """A function that does the same work so many times."""
-    x = torch.ones(64, 64)
-
-    def run():
-        for _ in range(times):
-            x @ x
-
-    return run
-
-
-def test_slow_and_fast_are_told_apart():
-    slow, fast, many = work(120), work(40), 60
-    assert harness.race(slow, fast, seconds=0.0, rounds=many)["ratio"] > 1.5
-    assert harness.race(fast, slow, seconds=0.0, rounds=many)["ratio"] < 1 / 1.5
-    assert 0.67 < harness.race(fast, work(40), seconds=0.0, rounds=many)["ratio"] < 1.5
-
-
-def test_each_round_runs_both_orders_after_a_warm_up():
+def test_a_race_is_of_ours_to_the_peer_in_both_orders_after_a_warm_up(monkeypatch):
     calls = []
+    monkeypatch.setattr(harness, "_seconds", lambda function: function() or calls.count("a"))
     result = harness.race(
         lambda: calls.append("a"), lambda: calls.append("b"), seconds=0.0, rounds=3
     )
     assert "".join(calls) == "abab" + "abba" * 3
     low, high = result["quartiles"]
     assert result["rounds"] == 3 and low <= result["ratio"] <= high
-
-
-def test_a_cache_that_favours_who_ran_last_does_not_split_the_ratio():
-    last = []
-
-    def run(name, warm, cold):
-        def call():
-            work(warm if last == [name] else cold)()
-            last[:] = [name]
-
-        return call
-
-    result = harness.race(run("a", 10, 30), run("b", 10, 30), seconds=0.0, rounds=20)
-    low, high = result["quartiles"]
-    assert 0.67 < low <= high < 1.5
+    monkeypatch.setattr(harness, "_seconds", lambda function: function())
+    slow, fast = (lambda: 3.0), (lambda: 1.0)
+    assert harness.race(slow, fast, seconds=0.0)["ratio"] == 3
+    assert harness.race(fast, slow, seconds=0.0)["ours_ms"] == 1000
 
 
 # memory
@@ -106,12 +78,6 @@ def test_peaks_see_temporaries_that_python_never_holds():
     """A sort gives values and indices, 4 + 8 MB, of which one is kept; the input is 4 MB."""
     peak = harness.peak_memory(lambda: torch.ones(1000, 1000).sort(dim=-1).values)
     assert peak == pytest.approx(16 * MB, rel=0.1)
-
-
-def test_what_was_held_before_does_not_count():
-    held = zeros(32)
-    peak = harness.peak_memory(lambda: held[:MB] + 1)
-    assert peak == pytest.approx(MB, rel=0.1)
 
 
 def test_backward_is_measured_with_its_gradients():
@@ -154,7 +120,8 @@ def stored():
 
 
 def test_ours_and_the_peer_compute_the_same(cases):
-    for case in cases:
+    """The first setting of each subject and peer: the others are the same functions, larger."""
+    for case in {(case.subject, case.peer_name): case for case in reversed(cases)}.values():
         with torch.set_grad_enabled(case.whole is not None):  # a training step takes gradients
             outputs = [f() for f in (case.ours, case.peer)]
         ours, peer = (o if isinstance(o, torch.Tensor) else o[0] for o in outputs)
@@ -172,42 +139,15 @@ def test_the_stored_result_has_every_row_and_goal(cases, stored):
     def key(row):
         return row["subject"], row["setting"], row["peer"], row["pass"]
 
-    wanted = {
-        (case.subject, case.setting, case.peer_name, name): goals
-        for case in cases
-        for name, goals in (
-            [(case.whole, case.goals)]
-            if case.whole
-            else [("forward", case.goals), ("forward + backward", case.backward_goals)]
-        )
-        if case.leaves or name != "forward + backward"
-    }
+    wanted = {}
+    for case in cases:
+        passes = {case.whole or "forward": case.goals}
+        if case.leaves and not case.whole:
+            passes["forward + backward"] = case.backward_goals
+        for name, goals in passes.items():
+            wanted[case.subject, case.setting, case.peer_name, name] = goals
     assert {key(row): row["goals"] for row in stored["rows"]} == wanted
     assert len(stored["rows"]) == len(wanted)
-
-
-def test_the_goals_are_the_ones_we_set(cases):
-    goals = {}
-    for case in cases:
-        for measure, limit in case.goals.items():
-            goals.setdefault((case.subject, measure), []).append(limit)
-        for measure, limit in case.backward_goals.items():
-            goals.setdefault((case.subject, f"backward {measure}"), []).append(limit)
-    assert goals == {
-        ("attention without weights", "time"): [1.05, 1.35, 1.05, 1.15, 1.05, 1.10],
-        ("attention with weights", "time"): [1.1, 1.1, 1.0],
-        ("additive attention", "time"): [0.9],
-        ("additive attention", "memory"): [0.2],
-        ("Bahdanau, training step", "time"): [1.0, 1.0, 1.0, 1 / 1.5],
-        ("Bahdanau, decoded sentence", "time"): [1.0, 1.0, 1.0, 1.0],
-        ("multi-head without weights", "time"): [1.1] * 6,
-        ("multi-head without weights", "backward time"): [1 / 2.5],
-        ("multi-head with weights", "time"): [1.0, 1.0, 1.05, 1.05, 1.0, 1.0, 1.05, 1.05, 1.0],
-        ("multi-head with weights", "memory"): [1.05] * 4,
-        ("multi-head with weights", "backward time"): [1.05, 1.05, 1.0] * 2,
-        ("multi-head with weights", "backward memory"): [1.05] * 4,
-        ("greedy decoding", "time"): [1 / 2, 1.0, 1 / 2, 1.0, 1 / 4],
-    }
 
 
 def test_the_stored_numbers_are_measurements(stored):
@@ -237,28 +177,6 @@ def test_stored_memory_is_what_the_code_needs_now(cases, stored):
         assert harness.peak_memory(ours) / harness.MB == pytest.approx(
             row["memory"]["ours_mb"], rel=0.1
         ), case.setting
-
-
-def test_memory_of_many_heads_grows_with_n_where_no_weights_are_kept_and_with_n_squared_else():
-    from attnbook import MultiHeadAttention
-
-    module = MultiHeadAttention(64, 4)
-    x = torch.zeros(1, 4096, 64)
-
-    def growth(least, backward, **options):
-        def run(n):
-            with torch.set_grad_enabled(backward):
-                output = module(x[:, :n], **options).output
-                return (
-                    torch.autograd.grad(output.sum(), module.parameters()) if backward else output
-                )
-
-        short, long = (harness.peak_memory(lambda n=n: run(n)) for n in (least, 4 * least))
-        return long / short
-
-    for backward in (False, True):
-        assert growth(1024, backward) < 4.4  # shorter ones take smaller blocks of scratch
-        assert growth(256, backward, need_weights=True) > 8
 
 
 def test_a_missed_goal_is_named():

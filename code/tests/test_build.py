@@ -76,28 +76,22 @@ def scratch(tmp_path_factory):
     return folder / "_build" / "html" / "book"
 
 
-def test_the_build_is_without_a_warning(book):
+def test_the_build_is_without_a_warning_and_has_every_page(book):
     assert "WARNING" not in book[0] and "ERROR" not in book[0]
     assert "build succeeded" in book[0]
-
-
-def test_pages_of_the_contents_are_there(book):
     names = re.findall(r"(?:file|root): (\S+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    assert names
-    for name in names:
-        assert (book[1] / f"{name}.html").is_file()
+    assert names and all((book[1] / f"{name}.html").is_file() for name in names)
+    root = Page(book[1] / "index.html")
+    assert root.links == ["book/index.html"] and "url=book/index.html" in root.text
 
 
-def test_pages_load_from_the_site_alone(book):
+def test_pages_and_style_sheets_load_from_the_site_alone(book):
     for page in book[2]:
         for address in page.loads:
             if not address.startswith("data:"):
                 assert not urlsplit(address).scheme and not address.startswith("//"), address
                 assert page.target(address).is_file(), f"{page.path.name} loads {address}"
         assert not re.search(r"""import\(\s*["']https?:|@import\s+url\(["']?https?:""", page.text)
-
-
-def test_style_sheets_load_from_the_site_alone(book):
     for sheet in book[1].rglob("*.css"):
         for address in re.findall(r"url\(([^)]*)\)", sheet.read_text(encoding="utf-8")):
             address = address.strip("'\" ")
@@ -119,12 +113,15 @@ def test_links_within_the_site_arrive(book):
                 assert unquote(parts.fragment) in pages[target].ids, f"{page.path.name}: {address}"
 
 
-def test_every_picture_has_words(book):
+def test_every_picture_has_words_and_a_size_and_loads_late(book):
     pages = [page for page in book[2] if "book" in page.path.relative_to(book[1]).parts]
     pictures = [i for page in pages for i in re.findall(r"<img [^>]*>", page.text)]
     assert len(pictures) > 20
     for picture in pictures:
         assert re.search(r'alt="[^"]{8,}"', picture), picture
+        if "_images/" in picture:
+            size = re.search(r'width="\d+" height="\d+"', picture)
+            assert 'loading="lazy"' in picture and size, picture
 
 
 def same_files(one: Path, two: Path) -> bool:
@@ -214,20 +211,12 @@ def test_what_is_no_page_asks_for_a_full_build(tmp_path, monkeypatch):
 
 
 def test_neither_thebe_nor_font_awesome_nor_mathjax(book):
+    heavy = {"thebe", "fontawesome", "mathjax.js", "tex-mml", "require.js", "html-manager"}
     for page in book[2]:
-        for heavy in (
-            "thebe",
-            "fontawesome",
-            "mathjax.js",
-            "tex-mml",
-            "require.js",
-            "html-manager",
-        ):
-            loads = "\n".join(page.loads)
-            assert heavy not in loads.lower(), f"{page.path.name} loads {heavy}"
+        loads = "\n".join(page.loads).lower()
+        assert not [name for name in heavy if name in loads], page.path.name
         assert "THEBE" not in page.text
-    assert not list(book[1].rglob("*fontawesome*"))
-    assert not list(book[1].rglob("fa-*.woff2"))
+    assert not [p for name in ("*fontawesome*", "fa-*.woff2") for p in book[1].rglob(name)]
 
 
 def test_every_icon_has_a_drawing(book):
@@ -251,19 +240,6 @@ def test_every_page_names_the_licences_and_follows_the_system(book):
             assert host not in page.text, f"{page.path.name}: a launch button without an address"
 
 
-def test_the_root_leads_to_the_landing_page(book):
-    root = Page(book[1] / "index.html")
-    assert root.links == ["book/index.html"]
-    assert "url=book/index.html" in root.text
-
-
-def test_pictures_have_a_size_and_load_late(book):
-    images = [i for page in book[2] for i in re.findall(r"<img [^>]*_images/[^>]*>", page.text)]
-    assert images
-    for image in images:
-        assert 'loading="lazy"' in image and re.search(r'width="\d+" height="\d+"', image), image
-
-
 def test_katex_only_where_there_is_a_formula(scratch):
     plain = " ".join(Page(scratch / "index.html").loads)
     for unused in ("katex", "copybutton", "togglebutton", "mystnb", "sphinx-design", "searchindex"):
@@ -275,14 +251,11 @@ def test_katex_only_where_there_is_a_formula(scratch):
     assert any("katex.min.js" in a for a in Page(scratch / "07_first.html").loads)
 
 
-def test_a_display_is_no_markup(scratch):
-    text = (scratch / "07_first.html").read_text(encoding="utf-8")
-    assert r"a\lt b" in text and "a<b" not in text
-
-
-def test_chapters_are_numbered_by_their_file(scratch):
-    first = (scratch / "07_first.html").read_text(encoding="utf-8")
-    second = (scratch / "09_second.html").read_text(encoding="utf-8")
+def test_chapters_are_numbered_by_their_file_and_a_display_is_no_markup(scratch):
+    first, second = (
+        (scratch / f"{name}.html").read_text(encoding="utf-8") for name in ("07_first", "09_second")
+    )
+    assert r"a\lt b" in first and "a<b" not in first
     assert '<span class="section-number">7. </span>First' in first
     assert '<span class="section-number">9. </span>Second' in second
     assert re.search(r'class="eqno">\(7\.1\)', first)

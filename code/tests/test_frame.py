@@ -121,20 +121,17 @@ def test_find_python_says_what_is_missing(tmp_path):
     assert named.returncode != 0 and "python-that-is-not-there" in named.stderr
 
 
-def test_a_second_install_does_nothing(tmp_path, monkeypatch):
+def test_an_install_is_made_again_only_for_a_changed_pin(tmp_path, monkeypatch):
     python = tmp_path / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     python.parent.mkdir()
     python.touch()
-    (tmp_path / "installed.sha256").write_text(install.digest())
+    before = install.digest()
+    (tmp_path / "installed.sha256").write_text(before)
     monkeypatch.setattr(sys, "argv", ["install.py", str(tmp_path)])
     monkeypatch.setattr(install, "pip", lambda *_: pytest.fail("pip was run"))
     install.main()
-
-
-def test_a_changed_pin_is_installed(tmp_path, monkeypatch):
     changed = tmp_path / "requirements.txt"
     changed.write_text(read("requirements.txt") + "# one more line\n")
-    before = install.digest()
     monkeypatch.setattr(install, "SOURCES", (changed, *install.SOURCES[1:]))
     assert install.digest() != before
 
@@ -154,39 +151,31 @@ def test_serve_without_a_site_says_what_to_do(tmp_path):
     assert done.returncode != 0 and "make book" in done.stderr
 
 
-def test_ci_calls_the_readmes_test_command():
+def test_workflows_cover_both_ends_and_call_the_readmes_commands():
     script = read(".ci/run")
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
-    assert script.rstrip().endswith("\nmake test")
-    assert "export CI=true" in script
+    assert script.rstrip().endswith("\nmake test") and "export CI=true" in script
     assert "make test" in read("README.md") and "make book" in read("README.md")
-
-
-def test_workflows_cover_both_ends():
     test = yaml.safe_load(read(".github/workflows/test.yml"))
     matrix = test["jobs"]["test"]["strategy"]["matrix"]
     assert {"ubuntu-latest", "macos-latest"} <= set(matrix["os"])
     assert set(PYTHONS) == set(matrix["python"])
     for name in ("publish", "nightly"):
         assert yaml.safe_load(read(f".github/workflows/{name}.yml"))["jobs"]
+    hooks = yaml.safe_load(read(".pre-commit-config.yaml"))
+    assert [repo["repo"] for repo in hooks["repos"]] == ["local"]
 
 
-def test_no_made_up_address():
-    assert yaml.safe_load(read("_config.yml"))["repository"]["url"] == ""
-
-
-def test_licences():
+def test_one_version_one_pair_of_licences_and_no_made_up_address():
+    version = re.search(r'^version = "(.*)"$', read("code/pyproject.toml"), re.MULTILINE)[1]
+    assert yaml.safe_load(read("CITATION.cff"))["version"] == version
+    assert re.search(r"^## \[Unreleased\]", read("CHANGELOG.md"), re.MULTILINE)
     text = read("LICENSE")
     assert "Permission is hereby granted, free of charge" in text
     assert "https://creativecommons.org/licenses/by/4.0/" in text
     for name in ("README.md", "_config.yml", "CONTRIBUTING.md"):
         assert "CC BY 4.0" in read(name) and "MIT" in read(name), name
-
-
-def test_version_is_one():
-    version = re.search(r'^version = "(.*)"$', read("code/pyproject.toml"), re.MULTILINE)[1]
-    assert yaml.safe_load(read("CITATION.cff"))["version"] == version
-    assert re.search(r"^## \[Unreleased\]", read("CHANGELOG.md"), re.MULTILINE)
+    assert yaml.safe_load(read("_config.yml"))["repository"]["url"] == ""
 
 
 def test_katex_is_the_version_that_sphinx_brings():
@@ -195,15 +184,6 @@ def test_katex_is_the_version_that_sphinx_brings():
     folder = ROOT / "book" / "_site" / "katex"
     assert katex.katex_version in (folder / "katex.min.css").read_text(encoding="utf-8")[:80]
     assert "MIT License" in (folder / "LICENSE").read_text(encoding="utf-8")
-
-
-def test_pre_commit_hooks_are_local():
-    hooks = yaml.safe_load(read(".pre-commit-config.yaml"))
-    assert [repo["repo"] for repo in hooks["repos"]] == ["local"]
-    entries = " ".join(hook["entry"] for hook in hooks["repos"][0]["hooks"])
-    assert (
-        "ruff check" in entries and "ruff format" in entries and "notebooks.py --check" in entries
-    )
 
 
 def test_nothing_of_one_machine_is_tracked():

@@ -3,10 +3,12 @@
 import math
 import random
 from fractions import Fraction
+from functools import partial
 from typing import NamedTuple
 
 import pytest
 import torch
+from attnbook_testing.refusals import refuses
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -69,29 +71,7 @@ def test_links_of_the_largest_weights():
     assert argmax_links(weights, 0, 3) == set()
 
 
-@given(cases())
-def test_links_are_pythons_own_maxima(case):
-    for pair, tensor in zip(*case, strict=True):
-        q, k = len(pair.target), len(pair.source)
-        before = tensor.clone()
-        best = {(i, max(range(len(row)), key=row.__getitem__)) for i, row in enumerate(tensor[:q])}
-        assert argmax_links(tensor, q, k) == {(i, j) for i, j in best if j < k}
-        assert torch.equal(tensor, before)
-
-
 # Error rate
-
-
-def slow_error_rate(links, sure, possible):
-    """Och and Ney's words, count by count: 1 - (|A & S| + |A & P|) / (|A| + |S|), over all."""
-    hits = total = 0
-    for a, s, p in zip(links, sure, possible, strict=True):
-        for link in a:
-            hits += (link in s) + (link in p)
-            total += 1
-        for _ in s:
-            total += 1
-    return Fraction(total - hits, total) if total else None
 
 
 HAND_WORKED = [
@@ -120,23 +100,6 @@ def test_the_corpus_is_summed_before_it_is_divided():
     assert alignment_error_rate(links, sure, possible) == pytest.approx(1 - 4 / 6)  # not 1/2
 
 
-@given(st.integers(0, 10**6))
-def test_error_rate_is_the_slow_one(seed):
-    chance = random.Random(seed)
-    links, sure, possible = [], [], []
-    for _ in range(chance.randint(1, 5)):
-        q, k = chance.randint(1, 5), chance.randint(1, 5)
-        s, p = gold(q, k, chance)
-        links.append({(i, j) for i in range(q) for j in range(k) if chance.random() < 0.3})
-        sure.append(s), possible.append(p)
-    slow = slow_error_rate(links, sure, possible)
-    if slow is None:
-        with pytest.raises(ValueError, match="something to count"):
-            alignment_error_rate(links, sure, possible)
-    else:
-        assert alignment_error_rate(links, sure, possible) == pytest.approx(float(slow))
-
-
 @given(cases())
 def test_expected_error_rate_without_ties(case):
     pairs, weights = case
@@ -144,9 +107,11 @@ def test_expected_error_rate_without_ties(case):
         argmax_links(w, len(p.target), len(p.source)) for p, w in zip(pairs, weights, strict=True)
     ]
     gold_links = [p.sure for p in pairs], [p.possible for p in pairs]
-    if slow_error_rate(links, *gold_links) is not None:
+    if any(links) or any(gold_links[0]):
         wanted = alignment_error_rate(links, *gold_links)
         assert expected_error_rate(weights, pairs) == pytest.approx(wanted)
+    else:
+        refuses(ValueError, "something to count", alignment_error_rate, links, *gold_links)
 
 
 def test_uniform_weights_score_a_blind_guess():
@@ -156,33 +121,17 @@ def test_uniform_weights_score_a_blind_guess():
         q, k = chance.randint(3, 9), chance.randint(3, 9)
         pairs.append(Pair(("s",) * k, ("t",) * q, *gold(q, k, chance)))
     weights = [uniform_weights(len(p.target), len(p.source)) for p in pairs]
-    guesses = [
-        [{(i, chance.randrange(len(p.source))) for i in range(len(p.target))} for p in pairs]
-        for _ in range(400)
-    ]
     gold_links = [p.sure for p in pairs], [p.possible for p in pairs]
-    rates = [alignment_error_rate(guess, *gold_links) for guess in guesses]
+    rates = []
+    for _ in range(400):
+        guess = [
+            {(i, chance.randrange(len(p.source))) for i in range(len(p.target))} for p in pairs
+        ]
+        rates.append(alignment_error_rate(guess, *gold_links))
     mean = math.fsum(rates) / len(rates)
     assert expected_error_rate(weights, pairs) == pytest.approx(mean, abs=0.01)
     first = [argmax_links(w, *w.shape) for w in weights]  # what the first column happens to score
     assert alignment_error_rate(first, *gold_links) != pytest.approx(mean, abs=0.01)
-    rows = [(p, q) for p in pairs for q in {q for q, _ in p.sure}]
-    shares = [sum(link[0] == q for link in p.sure) / len(p.source) for p, q in rows]
-    assert hit_rate(weights, pairs) == pytest.approx(math.fsum(shares) / len(shares))
-
-
-def test_perfect_and_shuffled_weights():
-    chance = random.Random(1)
-    pairs, weights = [], []
-    for _ in range(30):
-        n = chance.randint(6, 12)
-        order = chance.sample(range(n), n)
-        links = frozenset(enumerate(order))
-        pairs.append(Pair(("s",) * n, ("t",) * n, links, links))
-        weights.append(torch.eye(n)[order])
-    assert expected_error_rate(weights, pairs) == 0 and hit_rate(weights, pairs) == 1
-    shuffled = [w[torch.randperm(len(w))] for w in weights]
-    assert expected_error_rate(shuffled, pairs) > 0.7 and hit_rate(shuffled, pairs) < 0.3
 
 
 # Hit rate
@@ -259,30 +208,19 @@ def test_baselines_are_weights(q, k):
 
 def test_bad_arguments_are_named():
     links = frozenset({(0, 0)})
-    pair = Pair(("a",), ("x",), links, links)
-    one = torch.ones(1, 1)
-    with pytest.raises(ValueError, match=r"at least 2 rows and 1 columns, got shape \(1, 1\)"):
-        argmax_links(one, 2, 1)
-    with pytest.raises(ValueError, match=r"\(q, k\)"):
-        argmax_links(one[0], 1, 1)
-    with pytest.raises(TypeError, match="weights must be floating point"):
-        argmax_links(one.long(), 1, 1)
-    with pytest.raises(ValueError, match="NaN"):
-        argmax_links(one * float("nan"), 1, 1)
-    with pytest.raises(ValueError, match=r"possible must hold every sure link.*\(0, 0\)"):
-        alignment_error_rate(links, links, frozenset())
-    with pytest.raises(ValueError, match="equally many sentences, got 1, 2 and 1"):
-        alignment_error_rate([links], [links, links], [links])
-    with pytest.raises(ValueError, match="something to count"):
-        alignment_error_rate([], [], [])
-    with pytest.raises(ValueError, match="one tensor for each pair, got 2 for 1"):
-        hit_rate([one, one], [pair])
-    with pytest.raises(ValueError, match='"sure" or "possible", got \'certain\''):
-        hit_rate([one], [pair], links="certain")
-    with pytest.raises(ValueError, match=r"class for each target token.* got 0 for the 1"):
-        hit_rate([one], [pair], by_class=True)
-    with pytest.raises(ValueError, match="possible must hold"):
-        hit_rate([one], [pair._replace(possible=frozenset())])
+    pair, one = Pair(("a",), ("x",), links, links), torch.ones(1, 1)
+    named, rate = partial(refuses, ValueError), alignment_error_rate
+    named(r"at least 2 rows and 1 columns, got shape \(1, 1\)", argmax_links, one, 2, 1)
+    named(r"\(q, k\)", argmax_links, one[0], 1, 1)
+    refuses(TypeError, "weights must be floating point", argmax_links, one.long(), 1, 1)
+    named("NaN", argmax_links, one * float("nan"), 1, 1)
+    named(r"possible must hold every sure link.*\(0, 0\)", rate, links, links, frozenset())
+    named("equally many sentences, got 1, 2 and 1", rate, [links], [links, links], [links])
+    named("something to count", rate, [], [], [])
+    named("one tensor for each pair, got 2 for 1", hit_rate, [one, one], [pair])
+    named('"sure" or "possible", got \'certain\'', hit_rate, [one], [pair], links="certain")
+    said = r"class for each target token.* got 0 for the 1"
+    named(said, hit_rate, [one], [pair], by_class=True)
+    named("possible must hold", hit_rate, [one], [pair._replace(possible=frozenset())])
     for baseline in (diagonal_weights, uniform_weights):
-        with pytest.raises(ValueError, match="k_len must be at least 1, got 0"):
-            baseline(1, 0)
+        named("k_len must be at least 1, got 0", baseline, 1, 0)

@@ -13,18 +13,12 @@ import pytest
 import tomllib
 
 import attnbook as ab
+from attnbook import data, metrics
 
 PACKAGE = Path(ab.__file__).parent
 # the rooms in their order; a room imports only from rooms above it
 ROOMS = [
-    {
-        "_cache",
-        "_checks",
-        "_progress",
-        "_tree",
-        "peers",
-        "source",
-    },  # import nothing of ours
+    {"_cache", "_checks", "_progress", "_tree", "peers", "source"},  # import nothing of ours
     {"masks"},
     {"normalize"},
     {"scores"},
@@ -34,10 +28,9 @@ ROOMS = [
     {"decoding", "objectives", "training", "metrics"},
     {"data"},
     {"plots", "widgets"},  # pictures by Python and by the browser: neither needs the other
-    {"playground"},  # a trained model, packed for the browser
 ]
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
-PICTURES, MODELS = {"data", "plots", "widgets"}, set.union(*ROOMS[5:8])
+PICTURES, MODELS = {"data", "plots", "widgets"}, set.union(*ROOMS[5:8]) - {"positions"}
 CORE = ["masks", "normalize", "scores", "attention"]
 
 
@@ -108,7 +101,7 @@ def test_no_files_import_each_other():
         ("normalize.py", "import attnbook.scores"),
         ("normalize.py", "from . import scores"),
         ("scores.py", "import attnbook"),
-        ("playground/packing.py", "from experiments.stored import load_weights"),
+        ("training.py", "from experiments.stored import load_weights"),
         ("scores.py", "from attnbook import attention"),
         ("plots.py", "from .transformer import Encoder"),
         ("plots.py", "from .widgets import AttentionHeatmap"),
@@ -167,8 +160,14 @@ def public_things(room):
 
 THINGS = [
     pytest.param(room, thing, id=f"{room}.{name}")
-    for room in [*CORE, "peers", "source"]
+    for room in [*CORE, "peers", "source", "multihead", "transformer"]
     for name, thing in public_things(room)
+]
+THINGS += [
+    pytest.param(room.__name__, getattr(room, name), id=f"{room.__name__}.{name}")
+    for room in (metrics, data)
+    for name in room.__all__
+    if callable(getattr(room, name))
 ]
 
 

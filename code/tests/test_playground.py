@@ -4,26 +4,27 @@ import dataclasses
 import hashlib
 import json
 import re
-import shutil
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 import torch
+from attnbook_testing.books import small_book
+from attnbook_testing.refusals import refuses
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
 from attnbook.data import Vocabulary, why_missing
-from attnbook.playground import pack, quantise, read, script, unpack, write
 from attnbook.transformer import Transformer
 from attnbook.widgets import bundle
+from playground import models as playground
+from playground import pack, quantise, read, script, unpack, write
+from playground.page import HERE
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "code" / "tools"))
-
-import playground  # noqa: E402
-from build import build  # noqa: E402
 
 
 def model(**options) -> Transformer:
@@ -69,6 +70,8 @@ def test_a_file_gives_back_head_and_weights(tmp_path, tie):
     path = tmp_path / "model.js"
     size = write(path, "test", head, content)
     assert size == path.stat().st_size
+    write(tmp_path / "again.js", "test", *pack(given, VOCAB, VOCAB, about={"exact": 0.5}))
+    assert (tmp_path / "again.js").read_bytes() == path.read_bytes()
     assert unpack(path) == (json.loads(json.dumps(head)), content)
     got = read(path)
     assert got.head["config"] == dataclasses.asdict(given.config)
@@ -83,79 +86,45 @@ def test_a_file_gives_back_head_and_weights(tmp_path, tie):
     assert ("output.weight" in names) == (tie == "none"), "one matrix is stored once"
 
 
-def test_the_same_model_gives_the_same_bytes(tmp_path):
-    for name in "ab":
-        write(tmp_path / name, "test", *pack(model(), VOCAB, VOCAB))
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-
-
-@pytest.mark.parametrize(
-    "options, message",
-    [
+def test_what_cannot_be_packed_is_refused(tmp_path, monkeypatch):
+    named, path = partial(refuses, ValueError), tmp_path / "model.js"
+    for options, said in (
         ({"positions": "rotary"}, "positions must be .* got 'rotary'"),
         ({"num_kv_heads": 1}, "num_kv_heads must be .* got 1"),
-    ],
-)
-def test_what_the_browser_cannot_run_is_refused(options, message):
-    with pytest.raises(ValueError, match=message):
-        pack(model(**options), VOCAB, VOCAB)
-
-
-def test_weights_that_are_not_finite_are_refused():
+    ):
+        named(said, pack, model(**options), VOCAB, VOCAB)
     broken = model()
     nn.init.constant_(broken.output.weight, torch.inf)
-    with pytest.raises(ValueError, match=r"finite weights, and embedding\.tokens\.weight has not"):
-        pack(broken, VOCAB, VOCAB)
-
-
-@pytest.mark.parametrize("levels", [0, 128])
-def test_levels_fit_in_eight_bits(levels):
-    with pytest.raises(ValueError, match=f"levels must be at .* got {levels}"):
-        quantise(torch.ones(1, 1), levels)
-
-
-def test_a_file_that_is_too_large_is_not_written(tmp_path, monkeypatch):
+    said = r"finite weights, and embedding\.tokens\.weight has not"
+    named(said, pack, broken, VOCAB, VOCAB)
+    for levels in (0, 128):
+        named(f"levels must be at .* got {levels}", quantise, torch.ones(1, 1), levels)
+    packed = pack(model(), VOCAB, VOCAB)
     monkeypatch.setattr(script, "LARGEST", 100)
-    with pytest.raises(ValueError, match="must take at most 100: store a smaller"):
-        write(tmp_path / "model.js", "test", *pack(model(), VOCAB, VOCAB))
+    named("must take at most 100: store a smaller", write, path, "test", *packed)
     assert not list(tmp_path.iterdir())
+    path.write_text("window.other = 1;\n")
+    named(r"that `write` wrote, got model\.js", unpack, path)
 
 
-def test_another_file_is_not_read(tmp_path):
-    (tmp_path / "other.js").write_text("window.other = 1;\n")
-    with pytest.raises(ValueError, match=r"that `write` wrote, got other\.js"):
-        unpack(tmp_path / "other.js")
-
-
-def test_modules_are_small_and_import_only_what_is_there():
-    entries = sorted(path.name for path in bundle.PLAYGROUND.glob("*.js"))
+def test_modules_import_only_what_is_there():
+    entries = sorted(path.name for path in HERE.glob("*.js"))
     assert len(entries) > 3
     for name in entries:
-        assert name.startswith("play")
-        assert len((bundle.PLAYGROUND / name).read_text("utf-8").splitlines()) < 300
-        assert "import " not in bundle.join(name).replace("import(", "")
+        assert "import " not in bundle.join(HERE / name).replace("import(", "")
 
 
-def small_book(folder: Path, model_file: Path | None) -> Path:
-    """The pages of a book with the playground and one page before it."""
-    for part in ("_ext", "_site"):
-        shutil.copytree(ROOT / "book" / part, folder / "book" / part)
-    shutil.rmtree(folder / "book" / "_site" / "playground", ignore_errors=True)
-    if model_file:
-        (folder / "book" / "_site" / "playground").mkdir()
-        shutil.copy(model_file, folder / "book" / "_site" / "playground" / "grammar.js")
-    for name in ("_config.yml", "book/references.bib", "book/playground.md"):
-        shutil.copy(ROOT / name, folder / name)
-    (folder / "book" / "index.md").write_text("# A small book\n\nWith a page.\n")
-    toc = ["format: jb-book", "root: book/index", "chapters:", "  - file: book/playground", ""]
-    (folder / "_toc.yml").write_text("\n".join(toc))
-    done = build(folder, folder)
+def site_of(folder: Path, model_file: Path | None = None) -> Path:
+    """A built book with the playground's page and one before it, and perhaps with a model."""
+    page = (ROOT / "book" / "playground.md").read_text("utf-8")
+    pages = {"index": "# A small book\n\nWith a page.\n", "playground": page}
+    done = small_book(folder, pages, model=model_file)
     assert done.returncode == 0, done.stdout[-3000:]
     return folder / "_build" / "html"
 
 
 def test_without_a_model_the_page_is_left_out(tmp_path):
-    site = small_book(tmp_path, None)
+    site = site_of(tmp_path)
     assert (site / "book" / "index.html").is_file()
     assert not (site / "book" / "playground.html").exists()
     assert "playground" not in (site / "book" / "index.html").read_text("utf-8")
@@ -169,8 +138,7 @@ def test_the_page_says_what_the_models_file_says(tmp_path):
     write(
         tmp_path / "m.js", "grammar", *pack(model(), VOCAB, VOCAB, about=about, examples=examples)
     )
-    (tmp_path / "book").mkdir()
-    site = small_book(tmp_path, tmp_path / "m.js")
+    site = site_of(tmp_path, tmp_path / "m.js")
     page = (site / "book" / "playground.html").read_text("utf-8")
     found = re.search(r'<script type="application/json">(.*?)</script>', page)[1]
     (settings,) = json.loads(found)["models"]
@@ -190,14 +158,14 @@ def test_the_page_says_what_the_models_file_says(tmp_path):
 def test_a_packed_model_is_the_stored_one(name):
     path = playground.FOLDER / f"{name}.js"
     if not path.is_file():
-        pytest.skip("no model is packed: `python code/tools/playground.py` packs the stored ones")
+        pytest.skip("no model is packed: `python -m playground` in `code` packs the stored ones")
     if not playground.is_stored(name):
         pytest.skip(f"the weights of {name} are not stored: `make train` stores them")
     if name == "everyday" and (reason := why_missing("fra_eng")):
         pytest.skip(reason)
     head, content = unpack(path)
     wanted = playground.packed(name, *playground.load(name))
-    hint = "stale: run `python code/tools/playground.py`"
+    hint = "stale: run `python -m playground`"
     assert {**head["about"], "rounded": None} == {**wanted[0]["about"], "rounded": None}, hint
     for key in wanted[0].keys() - {"about"}:
         assert head[key] == json.loads(json.dumps(wanted[0][key])), f"{key}: {hint}"

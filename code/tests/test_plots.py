@@ -62,60 +62,21 @@ def test_the_scale_ends_at_a_round_number(top, vmax):
     assert image(plots.heatmap(np.full((1, 1), top))).norm.vmax == vmax
 
 
-def test_the_legend_explains_the_cells():
-    (legend,) = plots.heatmap(np.eye(2)).legends
-    assert [text.get_text() for text in legend.get_texts()] == ["masked", "zero", "small"]
-
-
-def test_labels_stand_beside_their_rows_and_columns():
-    figure = plots.heatmap(np.eye(3)[:2], query_labels=["x", "y"], key_labels=["a", "b", "c"])
-    axes = figure.axes[0]
-    assert [text.get_text() for text in axes.get_xticklabels()] == ["a", "b", "c"]
-    assert [text.get_text() for text in axes.get_yticklabels()] == ["x", "y"]
-
-
-def test_it_draws_on_given_axes():
-    figure = mpl.figure.Figure()
-    axes = figure.subplots()
-    assert plots.heatmap(torch.eye(2), ax=axes) is figure
-    assert len(axes.images) == 1 and len(figure.axes) == 1
-
-
-def test_lightness_falls_evenly_along_the_ramp():
-    """In grey, too, more weight is darker: the scale does not rest on hue."""
-    rgb = np.array([to_rgb(colour) for colour in plots.colormap()(np.linspace(0, 1, 50))])
-    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
-    luminance = linear @ [0.2126, 0.7152, 0.0722]
-    lightness = 116 * np.cbrt(luminance) - 16
-    steps = -np.diff(lightness)
-    assert (steps > 0.5).all() and steps.max() < 3 * steps.min()
-
-
-def test_the_widget_has_the_same_ramp():
+def test_the_widget_has_the_same_ramps():
     css = bundle.sources("attnbook.widgets.AttentionHeatmap")["css"]
-    ramp = re.search(r"--ah-ramp: ([^;]*);", css)[1].split()
-    assert tuple(ramp) == plots.RAMP
-    for name, ramp in (("more", plots.MORE), ("less", plots.LESS)):
-        assert tuple(re.search(rf"--ah-{name}: ([^;]*);", css)[1].split()) == ramp
-    for less, more, bar in zip(
-        *(re.findall(rf"--ah-{name}: ([^;]*);", css) for name in ("less", "more", "both-bar")),
-        strict=True,
-    ):
+
+    def of(name):
+        return re.findall(rf"--ah-{name}: ([^;]*);", css)  # by day, and by night
+
+    for name, ramp in (("ramp", plots.RAMP), ("more", plots.MORE), ("less", plots.LESS)):
+        assert tuple(of(name)[0].split()) == ramp
+    for less, more, bar in zip(of("less"), of("more"), of("both-bar"), strict=True):
         stops = re.findall(r"#[0-9a-f]{6}", bar)
         assert [c for c in stops if c != "#ffffff"] == [*less.split()[::-1], *more.split()]
-    for name, colour in (
-        ("ink", plots.INK),
-        ("hatch", plots.HATCH),
-        ("grid", plots.GRID),
-        ("gold", plots.GOLD),
-    ):
-        assert re.search(rf"--ah-{name}: ([^;]*);", css)[1] == colour
-    for ramp, bar in zip(
-        re.findall(r"--ah-ramp: ([^;]*);", css),
-        re.findall(r"--ah-bar: linear-gradient\(90deg, ([^)]*)\);", css),
-        strict=True,
-    ):
-        assert ramp.split() == bar.split(", ")
+    for name in ("ink", "hatch", "grid", "gold"):
+        assert of(name)[0] == getattr(plots, name.upper())
+    for ramp, bar in zip(of("ramp"), of("bar"), strict=True):
+        assert bar == f"linear-gradient(90deg, {', '.join(ramp.split())})"
 
 
 CVD = {  # Machado, Oliveira and Fernandes 2009, severity 1, on linear RGB
@@ -125,10 +86,14 @@ CVD = {  # Machado, Oliveira and Fernandes 2009, severity 1, on linear RGB
 }
 
 
+def linear_rgb(colours) -> np.ndarray:
+    rgb = np.array([to_rgb(colour) for colour in colours])
+    return np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+
+
 def lab(colours, matrix=None) -> np.ndarray:
     """CIELAB of RGB colours (n, 3), as seen by a colour vision that mixes them by `matrix`."""
-    rgb = np.array([to_rgb(colour) for colour in colours])
-    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    linear = linear_rgb(colours)
     if matrix is not None:
         linear = np.clip(linear @ np.array(matrix).T, 0, 1)
     to_xyz = np.array(
@@ -152,16 +117,13 @@ def test_less_and_more_differ_to_every_eye(vision):
         assert np.linalg.norm(low - high, axis=1).min() > 30
 
 
-def test_red_and_green_would_not_do():
-    red, green = ["#d6604d"], ["#5aae61"]
-    assert np.linalg.norm(lab(red) - lab(green)) > 80
-    assert np.linalg.norm(lab(red, CVD["deutan"]) - lab(green, CVD["deutan"])) < 15
-
-
-def test_differences_darken_evenly_from_the_middle():
-    for side in (-1, 1):
-        light = lab(plots.difference_colormap()(0.5 + side * np.linspace(0.01, 0.5, 50)))[:, 0]
-        steps = -np.diff(light)
+def test_lightness_falls_evenly_along_the_ramps():
+    """In grey, too, more weight is darker, and more or less of it: no scale rests on hue."""
+    both = plots.difference_colormap()
+    scales = [plots.colormap()(np.linspace(0, 1, 50))]
+    scales += [both(0.5 + side * np.linspace(0.01, 0.5, 50)) for side in (-1, 1)]
+    for scale in scales:
+        steps = -np.diff(lab(scale)[:, 0])
         assert (steps > 0.4).all() and steps.max() < 3 * steps.min()
 
 
@@ -213,12 +175,17 @@ def test_a_notebook_shows_every_figure_as_a_sharp_png_of_few_colours():
     assert shown.metadata["image/png"] == {"width": 384, "height": 288}
 
 
-def test_gold_is_outlined():
-    gold = np.array([[True, False]])
-    figure = plots.heatmap(np.array([[0.99, 0.01]]), gold=gold, annotate=False)
-    edges = [patch.get_edgecolor() for patch in figure.axes[0].patches]
-    assert to_rgb(plots.GOLD) in [edge[:3] for edge in edges] and len(edges) == 2
-    assert "gold" in [text.get_text() for text in figure.legends[0].get_texts()]
+def test_what_is_said_beside_the_cells():
+    figure = plots.heatmap(np.eye(3)[:2], query_labels=["x", "y"], key_labels=["a", "b", "c"])
+    axes = figure.axes[0]
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["a", "b", "c"]
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["x", "y"]
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["masked", "zero", "small"]
+    outlined = plots.heatmap(np.eye(2), gold=np.eye(2) > 0, annotate=False)
+    edges = [patch.get_edgecolor()[:3] for patch in outlined.axes[0].patches]
+    assert to_rgb(plots.GOLD) in edges and len(edges) == 4
+    assert "gold" in [text.get_text() for text in outlined.legends[0].get_texts()]
 
 
 def test_heads_stand_in_lines_on_one_scale():
@@ -231,25 +198,16 @@ def test_heads_stand_in_lines_on_one_scale():
     assert figure.get_suptitle() == "heads"
 
 
-def test_png_is_small_and_the_same_each_time():
+def test_png_is_small_and_the_same_each_time_and_the_settings_stay():
+    before = dict(mpl.rcParams)
     weights = torch.softmax(3 * torch.randn(64, 64), -1)
+    axes = mpl.figure.Figure().subplots()
+    assert plots.heatmap(weights, ax=axes) is axes.figure and len(axes.images) == 1
     first, second = (plots.figure_png(plots.heatmap(weights)) for _ in range(2))
     assert first == second
     assert len(first[0]) < 25_000
     width, height = np.frombuffer(first[0][16:24], ">u4")
     assert (width, height) == pytest.approx((1.5 * first[1], 1.5 * first[2]), abs=2)
-
-
-def test_style_is_shared_by_all_figures():
-    with mpl.rc_context():
-        plots.style()
-        assert mpl.rcParams["figure.figsize"][0] == plots.WIDTH
-        assert mpl.rcParams["font.size"] == 9
-
-
-def test_drawing_leaves_the_settings_alone():
-    before = dict(mpl.rcParams)
-    plots.figure_png(plots.heatmap(np.eye(2)))
     assert dict(mpl.rcParams) == before
 
 

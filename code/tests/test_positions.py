@@ -4,6 +4,7 @@ import math
 
 import pytest
 import torch
+from attnbook_testing.refusals import refuses
 from attnbook_testing.strategies import DTYPES, tolerance
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +12,6 @@ from hypothesis import strategies as st
 import attnbook as ab
 
 sizes = st.integers(1, 9)
-every_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=str)
 
 
 def normal(*shape, seed=0, dtype=torch.float64):
@@ -46,27 +46,21 @@ def test_a_relative_offset_is_one_rotation_wherever_it_starts(half, step, place)
     torch.testing.assert_close(turn @ here, there, atol=1e-6, rtol=0)
 
 
-def test_sinusoidal_equals_d2l_on_even_sizes():
-    d2l = ab.import_d2l()
-    x = normal(2, 40, 12, dtype=torch.float32)
-    wanted = d2l.PositionalEncoding(12, 0.0)(x.clone())
-    torch.testing.assert_close(ab.SinusoidalPositions(12)(x), wanted, atol=1e-5, rtol=0)
-
-
 # every kind that is a module of x
+
+
+KINDS = {
+    "sinusoidal": ab.SinusoidalPositions,
+    "learned": ab.LearnedPositions,
+    "rotary": ab.RotaryPositions,
+}
 
 
 def make(kind, d=6, max_len=8):
     torch.manual_seed(0)
-    classes = {
-        "sinusoidal": ab.SinusoidalPositions,
-        "learned": ab.LearnedPositions,
-        "rotary": ab.RotaryPositions,
-    }
-    return classes[kind](d, max_len=max_len)
+    return KINDS[kind](d, max_len=max_len)
 
 
-KINDS = ["sinusoidal", "learned", "rotary"]
 every_kind = pytest.mark.parametrize("kind", KINDS)
 fixed_kind = pytest.mark.parametrize("kind", ["sinusoidal", "rotary"])
 
@@ -96,13 +90,13 @@ def test_learned_positions_say_where_they_end():
 
 
 @every_kind
-@every_dtype
-def test_the_dtype_of_x_is_kept(kind, dtype):
-    positions, x = make(kind), normal(2, 3, 6, dtype=dtype)
-    near = positions(x.double())
-    for module in (positions, positions.to(dtype)):
-        assert module(x).dtype == dtype
-        torch.testing.assert_close(module(x).double(), near, atol=tolerance(dtype, 8), rtol=0)
+def test_the_dtype_of_x_is_kept(kind):
+    for dtype in DTYPES:
+        positions, x = make(kind), normal(2, 3, 6, dtype=dtype)
+        near = positions(x.double())
+        for module in (positions, positions.to(dtype)):
+            assert module(x).dtype == dtype
+            torch.testing.assert_close(module(x).double(), near, atol=tolerance(dtype, 8), rtol=0)
 
 
 @every_kind
@@ -120,12 +114,14 @@ def test_nothing_is_changed_and_tables_are_buffers_or_parameters(kind):
 
 @every_kind
 def test_wrong_rows_are_refused(kind):
-    with pytest.raises(ValueError, match=r"x must be \(\.\.\., n, 6\), got shape \(2, 3, 5\)"):
-        make(kind)(normal(2, 3, 5))
-    with pytest.raises(ValueError, match="offset must be at least 0, got -1"):
-        make(kind)(normal(2, 3, 6), offset=-1)
-    with pytest.raises(TypeError, match="x must be floating point"):
-        make(kind)(torch.zeros(2, 3, 6, dtype=torch.int64))
+    positions, x, said = (
+        make(kind),
+        normal(2, 3, 6),
+        r"x must be \(\.\.\., n, 6\), got shape \(2, 3",
+    )
+    refuses(ValueError, said, positions, x[..., :5])
+    refuses(ValueError, "offset must be at least 0, got -1", positions, x, offset=-1)
+    refuses(TypeError, "x must be floating point", positions, x.long())
 
 
 # rotary
@@ -142,15 +138,6 @@ def test_rotary_equals_complex_multiplication(n, half, offset):
     torch.testing.assert_close(turned, torch.view_as_real(wanted).flatten(-2), atol=1e-5, rtol=0)
 
 
-@given(shift=st.integers(0, 300), i=st.integers(0, 40), j=st.integers(0, 40))
-def test_rotary_scores_depend_on_the_distance_only(shift, i, j):
-    rotary = ab.RotaryPositions(8)
-    q, k = normal(1, 8, seed=1), normal(1, 8, seed=2)
-    here = rotary(q, offset=i) @ rotary(k, offset=j).mT
-    there = rotary(q, offset=i + shift) @ rotary(k, offset=j + shift).mT
-    torch.testing.assert_close(here, there, atol=1e-5, rtol=0)
-
-
 def test_rotary_keeps_lengths_and_wants_pairs():
     x = normal(3, 7, 8)
     turned = ab.RotaryPositions(8)(x, offset=3)
@@ -162,15 +149,15 @@ def test_rotary_keeps_lengths_and_wants_pairs():
 # ALiBi
 
 
-@pytest.mark.parametrize("power", range(6))
-def test_alibi_slopes_of_a_power_of_two_are_the_papers_geometric_sequence(power):
-    h = 2**power
-    ratio = 2 ** (-8 / h)  # both the first slope and the ratio
-    wanted = torch.tensor([ratio ** (i + 1) for i in range(h)])
-    torch.testing.assert_close(ab.alibi_slopes(h), wanted)
+def test_alibi_slopes_of_a_power_of_two_are_the_papers_geometric_sequence():
+    assert ab.alibi_slopes(8).tolist() == [2.0**-i for i in range(1, 9)]
+    for h in (1, 2, 4, 16, 32):
+        ratio = 2 ** (-8 / h)  # both the first slope and the ratio
+        wanted = torch.tensor([ratio ** (i + 1) for i in range(h)])
+        torch.testing.assert_close(ab.alibi_slopes(h), wanted)
 
 
-@pytest.mark.parametrize("h", [3, 5, 6, 7, 11, 12, 24])
+@pytest.mark.parametrize("h", [3, 7, 12])
 def test_other_numbers_of_heads_fill_up_with_every_second_slope_of_the_double(h):
     below = max(p for p in (1, 2, 4, 8, 16) if p < h)
     slopes, double = ab.alibi_slopes(h), ab.alibi_slopes(2 * below)
@@ -179,17 +166,10 @@ def test_other_numbers_of_heads_fill_up_with_every_second_slope_of_the_double(h)
     assert slopes.unique().numel() == h  # no two heads alike
 
 
-def test_the_papers_examples_of_slopes():
-    assert ab.alibi_slopes(8).tolist() == [2.0**-i for i in range(1, 9)]
-    torch.testing.assert_close(ab.alibi_slopes(16)[:2], torch.tensor([2**-0.5, 2**-1.0]))
-
-
 @given(h=st.integers(1, 5), q=st.integers(0, 4), k=st.integers(0, 6), offset=st.integers(0, 5))
 def test_alibi_bias_entry_by_entry(h, q, k, offset):
     bias, slopes = ab.AlibiPositions(h)(q, k, offset=offset), ab.alibi_slopes(h).tolist()
     assert bias.shape == (h, q, k)
     for a in range(h):
-        for i in range(q):
-            for j in range(k):
-                wanted = -slopes[a] * abs(i + offset - j)
-                assert bias[a, i, j].item() == pytest.approx(wanted, rel=1e-6)
+        rows = [[-slopes[a] * abs(i + offset - j) for j in range(k)] for i in range(q)]
+        assert bias[a].tolist() == [pytest.approx(row, rel=1e-6) for row in rows]

@@ -73,11 +73,6 @@ def test_what_is_left_is_still_python():
     assert "Several" not in repr(ab.show_source(Layered.method))
 
 
-def test_in_a_notebook_it_is_highlighted():
-    source = ab.show_source(ab.dot)
-    assert source._repr_markdown_() == f"```python\n{source!r}\n```"
-
-
 def test_objects_without_python_source_are_refused():
     space = {}
     exec("def typed(): pass", space)

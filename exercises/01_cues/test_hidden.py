@@ -5,7 +5,7 @@ import math
 import torch
 from torch.testing import assert_close
 
-from coursegrade.marks import cases, points
+from coursegrade.testing import cases, points
 
 
 def normal(rng, *shape):

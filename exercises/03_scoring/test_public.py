@@ -2,7 +2,7 @@
 
 import torch
 
-from coursegrade.marks import points
+from coursegrade.testing import points
 
 
 def normal(rng, *shape):

@@ -141,19 +141,9 @@ class DecoderStep(nn.Module):
 #
 # *9 points, 25 minutes, ★★★.* `step(tokens, state)` gives the logits (b, v) of the next word and the next state, for any model; you cannot look into the state. Begin with `bos` for every sentence, and take the likeliest word each time. A sentence is finished with the word `eos`, which belongs to it; after that its row holds `pad`, whatever the model goes on to say. Stop when all sentences are finished, or after `max_len` words.
 #
-# So that you can try it, `recite` makes a step that follows a table: in sentence $s$ and with the word $w$ in the hand, step $i$ gives the logits `table[s, i, w]`. It raises when it is asked for more steps than the table has. **Leave it as it is.**
+# So that you can try it, `recite`, which stands with the tools above, makes a step that follows a table: in sentence $s$ and with the word $w$ in the hand, step $i$ gives the logits `table[s, i, w]`. It raises when it is asked for more steps than the table has.
 #
 # *Deliverable:* `greedy`.
-
-
-# %%
-def recite(table):
-    """A step of a model that knows a table (b, t, v, v) by heart; its state counts the steps."""
-
-    def step(tokens, state):
-        return table[torch.arange(len(table)), state, tokens], state + 1
-
-    return step
 
 
 # %%

@@ -4,7 +4,7 @@ import torch
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from coursegrade.marks import cases, points
+from coursegrade.testing import cases, points
 
 FORBIDDEN = {"q2": ["F.scaled_dot_product_attention", "nn.MultiheadAttention"]}
 

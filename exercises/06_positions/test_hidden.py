@@ -6,7 +6,7 @@ import torch
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from coursegrade.marks import cases, points
+from coursegrade.testing import cases, points
 
 
 def normal(rng, *shape):

@@ -200,31 +200,9 @@ class Decoder(nn.Module):
 #
 # The models here have rounding errors of some $10^{-5}$, and each of their bugs moves some logit by more than $10^{-2}$. You need not try every cut of a sentence, but think about which bug would hide from the cuts that you try. **Leave the model in the mode in which you found it.**
 #
-# So that you can try it, `suspect` makes such models, sound ones and others: tokens read their average. `place` decides which places tokens get that come after a state (t tokens were read before, in so many calls); `peek` says who sees what besides the past, in evaluation (first table) and in training (second table). You cannot look into a model, only ask it. **Leave it as it is.**
+# So that you can try it, `suspect`, which stands with the tools above, makes such models, sound ones and others: tokens read their average. `place` decides which places tokens get that come after a state (t tokens were read before, in so many calls); `peek` says who sees what besides the past, in evaluation (first table) and in training (second table). You cannot look into a model, only ask it.
 #
 # *Deliverable:* `keeps_cache`, `keeps_past` and `keeps_mode`.
-
-
-# %%
-def suspect(table, places, place=(1, 0), peek=None):
-    """A model with embeddings table (v, d) and places (m, d); peek (2, m, m) or None."""
-
-    def forward(ids, state=None):
-        before, calls = (table[ids[:, :0]], 0) if state is None else state
-        t, n = before.shape[1], ids.shape[1]
-        first = place[0] * t + place[1] * calls  # t for a sound model
-        x = torch.cat((before, table[ids] + places[first : first + n]), dim=1)
-        sees = torch.ones(t + n, t + n, dtype=torch.bool).tril()
-        if peek is not None:
-            sees = sees | peek[int(model.training), : t + n, : t + n]
-        share = sees[t:] / sees[t:].sum(dim=1, keepdim=True)
-        logits = torch.tanh(x[:, t:] + share @ x) @ table.T
-        logits[:, :, 0] += 30  # the likeliest word, whatever is read
-        return logits + 1e-5 * torch.rand_like(logits), (x, calls + 1)
-
-    model = nn.Module()
-    model.forward = forward
-    return model
 
 
 # %%

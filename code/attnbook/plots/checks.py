@@ -1,55 +1,23 @@
-"""Check what is handed to a static heat map, and make panels of it."""
+"""Make panels of what is handed to a static heat map."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from .._checks import as_array, as_labels, as_marks, as_weights
 from .panel import Panel
 
 #: Weights are mostly float32: a smaller difference says nothing, and is drawn as none.
 ROUNDING = 1e-7
 
 
-def _matrix(name: str, value, dtype=None) -> np.ndarray:
-    if hasattr(value, "detach"):
-        value = value.detach().cpu()
-        value = (value.float() if value.dtype.is_floating_point else value).numpy()
-    matrix = np.asarray(value)
-    if matrix.ndim != 2:
-        raise ValueError(f"{name} must be 2-D, (q, k), got shape {matrix.shape}")
-    if dtype is bool and matrix.dtype != bool:
-        raise ValueError(f"{name} must be boolean, True = may attend, got {matrix.dtype}")
-    return matrix
-
-
-def _weights(value) -> np.ndarray:
-    weights = _matrix("weights", value).astype(float)
-    if not np.isfinite(weights).all() or (weights < 0).any():
-        raise ValueError("weights must be finite and at least 0: scores are not weights")
-    return weights
-
-
-def _mask(value, shape: tuple[int, int]) -> np.ndarray:
-    if value is None:
-        return np.ones(shape, dtype=bool)
-    mask = _matrix("mask", value, bool)
-    if any(m not in (1, n) for m, n in zip(mask.shape, shape, strict=True)):
-        raise ValueError(f"mask of shape {mask.shape} does not fit weights of shape {shape}")
-    return np.broadcast_to(mask, shape)
-
-
-def _labels(name: str, labels, count: int) -> list[str]:
-    labels = [str(n) for n in range(count)] if labels is None else [str(text) for text in labels]
-    if len(labels) != count:
-        raise ValueError(f"{name} must hold {count} labels to fit the weights, got {len(labels)}")
-    return labels
+def _weights(name: str, value) -> np.ndarray:
+    return as_weights(name, value, 2, most=np.inf, empty=True)
 
 
 def _gold(value, shape: tuple[int, int]) -> np.ndarray | None:
-    if value is None:
-        return None
-    gold = _matrix("gold", value)
-    if gold.dtype != bool or gold.shape != shape:
+    gold = None if value is None else as_array("gold", value, 2)
+    if gold is not None and (gold.dtype != bool or gold.shape != shape):
         raise ValueError(f"gold must be boolean of shape {shape}, got {gold.dtype} {gold.shape}")
     return gold
 
@@ -77,32 +45,31 @@ def as_panels(
             )
         return values
 
-    values = [_weights(w) for w in (weights if many else [weights])]
+    shown = [_weights("weights", w) for w in (weights if many else [weights])]
     if compare is not None:
-        seconds = [_weights(w) for w in (each("compare", compare, lambda _: not many))]
-        for first, second in zip(values, seconds, strict=True):
+        others = [_weights("compare", w) for w in each("compare", compare, lambda _: not many)]
+        for first, second in zip(shown, others, strict=True):
             if first.shape != second.shape:
                 raise ValueError(f"compare of shape {second.shape} does not fit {first.shape}")
-        values = [second - first for first, second in zip(values, seconds, strict=True)]
-        values = [np.where(np.abs(w) < ROUNDING, 0.0, w) for w in values]
-    parts = zip(
-        values,
-        each("mask", mask, _is_one_matrix),
-        each("gold", gold, _is_one_matrix),
-        each("query_labels", query_labels, _is_one_list),
-        each("key_labels", key_labels, _is_one_list),
-        each("title", title, lambda text: isinstance(text, str)),
-        strict=True,
-    )
+        shown = [second - first for first, second in zip(shown, others, strict=True)]
+        shown = [np.where(np.abs(w) < ROUNDING, 0.0, w) for w in shown]
     panels = [
         Panel(
             w,
-            _mask(m, w.shape),
+            np.ones(w.shape, dtype=bool) if m is None else as_marks("mask", m, w.shape),
             _gold(g, w.shape),
-            _labels("query_labels", q, w.shape[0]),
-            _labels("key_labels", k, w.shape[1]),
+            as_labels("query_labels", q, w.shape[0])[0],
+            as_labels("key_labels", k, w.shape[1])[0],
             text,
         )
-        for w, m, g, q, k, text in parts
+        for w, m, g, q, k, text in zip(
+            shown,
+            each("mask", mask, _is_one_matrix),
+            each("gold", gold, _is_one_matrix),
+            each("query_labels", query_labels, _is_one_list),
+            each("key_labels", key_labels, _is_one_list),
+            each("title", title, lambda text: isinstance(text, str)),
+            strict=True,
+        )
     ]
-    return panels, max((np.abs(w).max(initial=0.0) for w in values), default=0.0)
+    return panels, max((np.abs(w).max(initial=0.0) for w in shown), default=0.0)

@@ -11,68 +11,58 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 
-#: Every widget class by its `_anywidget_id`: its entry module, beside which its style sheet stands.
-WIDGETS: dict[str, str] = {
-    "attnbook.widgets.AlignmentViewer": "alignment.js",
-    "attnbook.widgets.AttentionHeatmap": "heatmap.js",
-    "attnbook.widgets.HeadAblation": "ablation.js",
-    "attnbook.widgets.KernelRegression": "kernel.js",
-    "attnbook.widgets.LayerHeadBrowser": "browse.js",
-    "attnbook.widgets.PositionExplorer": "positions.js",
+#: The gallery: the entry module of each widget class by its `_anywidget_id`. A folder's entry is
+#: the module with a capital, named as the class; its style sheet, if any, stands beside it.
+WIDGETS: dict[str, Path] = {
+    f"attnbook.widgets.{path.stem}": path
+    for path in sorted(HERE.glob("*/*.js"), key=lambda path: path.stem)
+    if path.stem[0].isupper()
 }
 
-#: Style sheets that a widget class takes over from others, before its own.
-STYLES: dict[str, list[str]] = {
-    "attnbook.widgets.AlignmentViewer": ["heatmap.css"],
-    "attnbook.widgets.HeadAblation": ["heatmap.css"],
-    "attnbook.widgets.KernelRegression": ["heatmap.css"],
-    "attnbook.widgets.LayerHeadBrowser": ["heatmap.css"],
-    "attnbook.widgets.PositionExplorer": ["heatmap.css"],
-}
-
-PLAYGROUND = HERE.parent / "playground"  # its modules import from here, never the other way
-
-_IMPORT = re.compile(r'^import \{[^}]*\} from "(?:\./|\.\./widgets/)(\w+\.js)";\n', re.MULTILINE)
+_IMPORT = re.compile(r'^import \{[^}]*\} from "(\.[\w./]+\.js)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?!default\b)", re.MULTILINE)
 
 
-def _read(name: str) -> str:
-    folder = PLAYGROUND if name.startswith("play") else HERE
-    return (folder / name).read_text(encoding="utf-8")
+def modules(entry: str | Path) -> list[Path]:
+    """`entry` and the modules that it imports, directly or not; each after what it imports.
 
+    Args:
+        entry: a path, relative to this folder or absolute.
+    """
+    found: list[Path] = []
 
-def modules(entry: str) -> list[str]:
-    """`entry` and the modules that it imports, directly or not; each after what it imports."""
-    found: list[str] = []
-
-    def visit(name: str, above: tuple[str, ...]) -> None:
-        if name in above:
-            raise ValueError(f"modules import each other: {' > '.join([*above, name])}")
-        if name in found:
+    def visit(path: Path, above: tuple[Path, ...]) -> None:
+        if path in above:
+            names = " > ".join(other.name for other in [*above, path])
+            raise ValueError(f"modules import each other: {names}")
+        if path in found:
             return
-        for other in _IMPORT.findall(_read(name)):
-            visit(other, (*above, name))
-        found.append(name)
+        for other in _IMPORT.findall(path.read_text(encoding="utf-8")):
+            visit((path.parent / other).resolve(), (*above, path))
+        found.append(path)
 
-    visit(entry, ())
+    visit((HERE / entry).resolve(), ())
     return found
 
 
-def join(entry: str) -> str:
+def join(entry: str | Path) -> str:
     """One ES module from `entry` and all that it imports; only `entry` exports.
 
     The names then meet in one scope, so no two modules may declare the same one.
     """
-    *others, last = modules(entry)
-    texts = [_EXPORT.sub("", _IMPORT.sub("", _read(name))) for name in others]
-    return "\n".join([*texts, _IMPORT.sub("", _read(last))])
+    texts = [_IMPORT.sub("", path.read_text(encoding="utf-8")) for path in modules(entry)]
+    return "\n".join([*(_EXPORT.sub("", text) for text in texts[:-1]), texts[-1]])
+
+
+def style(*entries: str | Path) -> str:
+    """The style sheet that all widgets share, then those beside these entry modules."""
+    sheets = [HERE / "core" / "style.css", *((HERE / e).with_suffix(".css") for e in entries)]
+    return "\n".join(sheet.read_text(encoding="utf-8") for sheet in sheets if sheet.exists())
 
 
 def sources(widget: str) -> dict[str, str]:
     """The ES module and style sheet of the widget class with this `_anywidget_id`."""
-    entry = WIDGETS[widget]
-    styles = [*STYLES.get(widget, []), Path(entry).with_suffix(".css").name]
-    return {"esm": join(entry), "css": "\n".join(map(_read, styles))}
+    return {"esm": join(WIDGETS[widget]), "css": style(WIDGETS[widget])}
 
 
 def registry_script(*widgets: str) -> str:
@@ -81,18 +71,7 @@ def registry_script(*widgets: str) -> str:
     Args:
         widgets: ids of `WIDGETS`; all, if none is given.
     """
-    table = {widget: sources(widget) for widget in widgets or sorted(WIDGETS)}
-    added = json.dumps(table, ensure_ascii=False)
+    added = json.dumps(
+        {widget: sources(widget) for widget in widgets or WIDGETS}, ensure_ascii=False
+    )
     return f"window.attnWidgets = Object.assign(window.attnWidgets ?? {{}}, {added});\n"
-
-
-def playground_script() -> str:
-    """A classic script for the playground's page: the view, and its worker's source as a string."""
-    worker = json.dumps(join("play_worker.js"), ensure_ascii=False)
-    return f"(() => {{\nwindow.attnPlaygroundWorker = {worker};\n{join('play.js')}\n}})();\n"
-
-
-def playground_style() -> str:
-    """The playground's style sheet, after those of the widgets whose parts it shows."""
-    play = (PLAYGROUND / "play.css").read_text(encoding="utf-8")
-    return "\n".join([_read("heatmap.css"), _read("browse.css"), play])

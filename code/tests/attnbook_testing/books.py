@@ -14,8 +14,13 @@ sys.path.insert(0, str(ROOT / "code" / "tools"))
 from build import build  # noqa: E402
 
 
-def small_book(folder: Path, pages: dict, url="", site="") -> subprocess.CompletedProcess:
-    """Build pages, `index` among them, of Markdown or notebooks, with the addresses or without."""
+def small_book(
+    folder: Path, pages: dict, *, url="", site="", model: Path | None = None
+) -> subprocess.CompletedProcess:
+    """Build pages, `index` among them, of Markdown or notebooks.
+
+    `url` and `site` are the book's addresses, `model` the playground's; without, it has none.
+    """
     settings = (ROOT / "_config.yml").read_text(encoding="utf-8")
     for name, value in (("url", url), ("baseurl", site)):
         pattern = rf'^  {name}: ".*"$'
@@ -23,7 +28,11 @@ def small_book(folder: Path, pages: dict, url="", site="") -> subprocess.Complet
         assert count == 1
     (folder / "_config.yml").write_text(settings, encoding="utf-8")
     for part in ("_ext", "_site"):
-        shutil.copytree(ROOT / "book" / part, folder / "book" / part)
+        ignored = shutil.ignore_patterns("playground")
+        shutil.copytree(ROOT / "book" / part, folder / "book" / part, ignore=ignored)
+    if model:
+        (folder / "book" / "_site" / "playground").mkdir()
+        shutil.copy(model, folder / "book" / "_site" / "playground" / "grammar.js")
     shutil.copy(ROOT / "book" / "references.bib", folder / "book")
     shutil.copy(ROOT / "requirements.txt", folder)
     toc = ["format: jb-book", "root: book/index", "parts:", "  - numbered: 1", "    chapters:"]

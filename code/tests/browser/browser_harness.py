@@ -1,4 +1,4 @@
-"""What the browser tests and `benchmarks/widget_speed.py` share: a browser, and a page to open."""
+"""What the browser tests and `benchmarks/speed.py` share: a browser, and a page to open."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
+sys.path.append(str(ROOT / "code"))  # for `playground`
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 FLAGS = (
     "--no-sandbox",
@@ -72,6 +73,19 @@ def serve(site: Path) -> Iterator[str]:
         running.shutdown()
 
 
+def load(page, name: str) -> None:
+    """Import one module and what it imports; its exports are `arithmetic` in the page."""
+    from attnbook.widgets import bundle
+
+    page.evaluate(
+        """async (source) => {
+          const url = URL.createObjectURL(new Blob([source], {type: "text/javascript"}));
+          window.arithmetic = await import(url);
+        }""",
+        bundle.join(name),
+    )
+
+
 def script(kind: str, value) -> str:
     """A JSON script element."""
     body = json.dumps(value).replace("<", "\\u003c")
@@ -116,11 +130,12 @@ def page_of(states: dict, ids: list[str], style: str) -> str:
 def playground_page(folder: Path, settings: dict) -> Path:
     """A page with the playground alone, as the built book has it; the models' files beside it."""
     from attnbook.widgets import bundle
+    from playground.page import page_script, page_style
 
-    (folder / "play.js").write_text(bundle.playground_script(), encoding="utf-8")
+    (folder / "play.js").write_text(page_script(bundle), encoding="utf-8")
     page = f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>playground</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">
-<style>body {{ margin: 16px; }} {bundle.playground_style()}</style></head><body>
+<style>body {{ margin: 16px; }} {page_style(bundle)}</style></head><body>
 <div class="attn-playground">{script("application/json", settings)}</div>
 <script src="play.js"></script></body></html>"""
     path = folder / "page.html"

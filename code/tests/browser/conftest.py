@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
+# --import-mode=importlib puts no test folder on the path
+sys.path.append(str(Path(__file__).parent))
 import browser_harness as harness
-
-sys.path.pop(0)
+import site_checks
 
 
 def _missing(reason: str):
@@ -92,6 +92,11 @@ class Visit:
     def faults(self) -> list[str]:
         return [f"outside request: {url}" for url in self.outside] + self.errors
 
+    def forget(self):
+        """Begin with a clean sheet: the context serves another page."""
+        self.outside.clear()
+        self.errors.clear()
+
     def __enter__(self):
         return self
 
@@ -111,16 +116,54 @@ def visit_slowly(start):
     return functools.partial(Visit, start(speed="2G"))
 
 
-@pytest.fixture
-def show(visit, tmp_path):
-    """`show(*widgets, ...)` opens a page with these widgets from a file; closed after the test."""
-    opened = []
+@pytest.fixture(scope="session")
+def module(browser):
+    """`module(name)`: a page that has imported this JavaScript module as `arithmetic`."""
+    pages = {}
 
-    def open_page(*widgets, style="", states=None, **options):
-        path = tmp_path / f"{len(opened)}.html"
+    def load(name):
+        if name not in pages:
+            pages[name] = browser.new_page()
+            harness.load(pages[name], name)
+        return pages[name]
+
+    yield load
+    for page in pages.values():
+        page.close()
+
+
+@pytest.fixture(scope="session")
+def spare(visit, tmp_path_factory):
+    """Visits that one test after the other may use, and the folder of the pages they open."""
+    folder = tmp_path_factory.mktemp("widgets")
+    visits = []
+    yield visits, folder
+    for shown in visits:
+        shown.context.close()
+
+
+@pytest.fixture
+def show(visit, spare):
+    """`show(*widgets, ...)` opens a page with these widgets from a file.
+
+    A context costs more than most tests: only one that needs an option of its own gets a new one.
+    """
+    visits, folder = spare
+    free, own = iter(visits[:]), []
+
+    def open_page(*widgets, style="", states=None, width=1280, height=900, theme="light", **more):
+        path = folder / "page.html"
         path.write_text(harness.widget_page(*widgets, style=style, states=states), "utf-8")
-        shown = visit(path.as_uri(), **options)
-        opened.append(shown)
+        if more:
+            shown = visit(folder.as_uri(), width=width, height=height, theme=theme, **more)
+            own.append(shown)
+        elif (shown := next(free, None)) is None:
+            shown = visit(folder.as_uri())
+            visits.append(shown)
+        shown.page.set_viewport_size({"width": width, "height": height})
+        shown.page.emulate_media(color_scheme=theme)
+        shown.page.mouse.move(0, 0)
+        shown.forget()
         shown.page.goto(path.as_uri())
         shown.page.wait_for_function(
             "[...document.querySelectorAll('.attn-widget')].every((box) => box.dataset.widget)"
@@ -128,7 +171,7 @@ def show(visit, tmp_path):
         return shown
 
     yield open_page
-    for shown in opened:
+    for shown in own:
         shown.context.close()
 
 
@@ -160,6 +203,16 @@ def server(site):
 
     with harness.serve(site) as address:
         yield address
+
+
+@pytest.fixture(scope="session")
+def walked(visit, server, site, pages):
+    """Every page as found on a desktop, by http and light, and on a phone, as a file and dark."""
+    phone = {"width": 360, "height": 740, "theme": "dark"}
+    return {
+        "desktop": site_checks.walk(visit, site, server, pages),
+        "phone": site_checks.walk(visit, site, f"{site.as_uri()}/", pages, **phone),
+    }
 
 
 @pytest.fixture(params=["http", "file"])

@@ -9,7 +9,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import attnbook as ab
-from attnbook.widgets import bundle
 
 CALL = """(cases) => cases.map((c) => {
   const allowed = window.arithmetic.allowedCells(c);
@@ -18,20 +17,10 @@ CALL = """(cases) => cases.map((c) => {
 })"""
 
 
-@pytest.fixture(scope="module")
-def weights_of(browser):
-    """Send cases to `softmax.js`, imported alone, and return its weights."""
-    page = browser.new_page()
-    source = (bundle.HERE / "softmax.js").read_text("utf-8")
-    page.evaluate(
-        """async (source) => {
-          const url = URL.createObjectURL(new Blob([source], {type: "text/javascript"}));
-          window.arithmetic = await import(url);
-        }""",
-        source,
-    )
-    yield lambda cases: page.evaluate(CALL, cases)
-    page.close()
+@pytest.fixture
+def weights_of(module):
+    """Send cases to `softmax.js` and return its weights."""
+    return lambda cases: module("core/softmax.js").evaluate(CALL, cases)
 
 
 def reference(case) -> torch.Tensor:

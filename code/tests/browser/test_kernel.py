@@ -1,15 +1,17 @@
-"""Kernel regression in a browser: its arithmetic, what it shows, says, and does."""
+"""Kernel regression in a browser: its arithmetic, and what no other widget does."""
 
 import re
 
 import numpy as np
 import pytest
-import torch
+from browser_harness import load
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from page_parts import colours, readout, rgb, said, soon, use
+from widget_rows import kernel_said, kernel_shows, regression
 
 from attnbook import plots
-from attnbook.widgets import KernelRegression, bundle
+from attnbook.widgets import KernelRegression
 from attnbook.widgets.kernel import KERNELS
 
 CALL = """(cases) => cases.map((c) => {
@@ -20,24 +22,10 @@ CALL = """(cases) => cases.map((c) => {
 })"""
 
 
-def load(page, name):
-    """Import one module and what it imports, with its own exports kept."""
-    page.evaluate(
-        """async (source) => {
-          const url = URL.createObjectURL(new Blob([source], {type: "text/javascript"}));
-          window.arithmetic = await import(url);
-        }""",
-        bundle.join(name),
-    )
-
-
-@pytest.fixture(scope="module")
-def fits_of(browser):
-    """Send cases to `kernel_fit.js` and return what it finds."""
-    page = browser.new_page()
-    load(page, "kernel_fit.js")
-    yield lambda cases: page.evaluate(CALL, cases)
-    page.close()
+@pytest.fixture
+def fits_of(module):
+    """Send cases to `kernel/fit.js` and return what it finds."""
+    return lambda cases: module("kernel/fit.js").evaluate(CALL, cases)
 
 
 @st.composite
@@ -113,17 +101,13 @@ def test_a_point_at_the_edge_of_a_kernel(fits_of, kernel):
 @pytest.mark.parametrize(
     ("row", "count"), [([0.96, 0.04], 1), ([0.04, 0.9, 0.06], 2), ([0.25] * 4, 4), ([0.0, 0.0], 0)]
 )
-def test_the_points_that_carry_most_are_the_fewest(browser, row, count):
-    page = browser.new_page()
-    load(page, "kernel_fit.js")
+def test_the_points_that_carry_most_are_the_fewest(module, row, count):
     call = "(row) => window.arithmetic.countCarrying(Float64Array.from(row), 0.95)"
-    assert page.evaluate(call, row) == count
-    page.close()
+    assert module("kernel/fit.js").evaluate(call, row) == count
 
 
-def test_ticks_are_round_and_within(browser):
-    page = browser.new_page()
-    load(page, "kernel_plot.js")
+def test_ticks_are_round_and_within(module):
+    page = module("core/plot.js")
     call = "([low, high, n]) => window.arithmetic.niceTicks(low, high, n).map((tick) => tick.text)"
     assert page.evaluate(call, [-0.2, 5.2, 6]) == ["0", "1", "2", "3", "4", "5"]
     assert page.evaluate(call, [-0.13, 0.11, 5]) == ["−0.10", "−0.05", "0.00", "0.05", "0.10"]
@@ -134,116 +118,14 @@ def test_ticks_are_round_and_within(browser):
         assert 3 <= len(values) <= 12 and len(set(texts)) == len(texts)
         assert low <= min(values) and max(values) <= high
         assert np.diff(values) == pytest.approx(values[1] - values[0])
-    page.close()
 
 
-def curve(x):
-    return 2 * x.sin() + x**0.8
+# What it shows, says and does
 
 
-def regression(**options):
-    generator = torch.Generator().manual_seed(0)
-    x = 5 * torch.rand(50, generator=generator)
-    y = curve(x) + torch.randn(50, generator=generator) / 2
-    queries = torch.arange(0, 5, 0.1)
-    given = {"queries": queries, "truth": curve(queries), "width": 0.5, "query": 2.5}
-    return KernelRegression(x, y, **(given | options))
-
-
-def carrying(row) -> int:
-    """How many of a row's weights hold 95 % of it, the greatest first, counted by numpy."""
-    return int((np.cumsum(np.sort(row)[::-1]) < 0.95 - 1e-12).sum()) + 1
-
-
-def said(widget) -> str:
-    """What the widget has to say about its marked query, from Python's own numbers."""
-    row, fit = widget.row(), widget.fit()
-    place = widget.queries()[row]
-    known = widget._y if widget.leave_one_out else widget._truth
-    name = "its own y" if widget.leave_one_out else "truth"
-    compared = f", {name} {known[row]:.2f}" if known else ""
-    left = ", its own point left out" if widget.leave_one_out else ""
-    weights, n = widget.weights()[row], len(widget._x)
-    if not weights.any():
-        text = f"query {place:.2f}{left}: no point in range, all weights 0, output 0{compared}"
-        return text.replace("-", "−")
-    count = carrying(weights)
-    verb = f"{count} of {n} points carr{'ies' if count == 1 else 'y'}"
-    text = f"query {place:.2f}{left}: fit {fit[row]:.2f}{compared}; {verb} 95% of the weight"
-    return text.replace("-", "−")
-
-
-def readout(page) -> str:
-    return page.locator(".ah-readout").inner_text()
-
-
-def assert_shows(page, widget):
-    """Read-out, error and hidden table are Python's."""
-    assert readout(page) == said(widget)
-    if not np.isnan(widget.error()):
-        error = float(page.locator(".ak-error output").inner_text())
-        assert error == pytest.approx(widget.error(), rel=0.006)
-    page.wait_for_timeout(250)
-    rows = page.evaluate(
-        """() => [...document.querySelectorAll(".ah-hidden tr")].slice(1).map(
-          (row) => [...row.children].map((cell) => cell.textContent.replace("−", "-")))"""
-    )
-    fit, weights = widget.fit(), widget.weights()
-    assert len(rows) == len(fit)
-    for row, place, value, here in zip(rows, widget.queries(), fit, weights, strict=True):
-        assert float(row[0]) == pytest.approx(place, abs=0.0051)
-        if here.any():
-            assert float(row[1]) == pytest.approx(value, abs=0.00051)
-            assert row[-1].startswith(f"{widget._x[here.argmax()]:.2f} ")
-        else:
-            assert row[1] == "no point in range" and row[-1] == "nothing"
-
-
-def pictures(page) -> list[str]:
-    return page.evaluate(
-        "() => [...document.querySelectorAll('canvas')].map((canvas) => canvas.toDataURL())"
-    )
-
-
-def test_controls_do_what_python_does(show):
+def test_the_width_moves_by_its_logarithm_and_is_announced_when_it_rests(show):
     widget = regression()
-    shown = show(widget)
-    page = shown.page
-    assert_shows(page, widget)
-    seen = [pictures(page)]
-
-    def changed(which=(0, 1)):
-        now = pictures(page)
-        assert [n for n in (0, 1) if now[n] != seen[-1][n]] == list(which)
-        seen.append(now)
-        assert_shows(page, widget)
-
-    page.get_by_label("Query").press("ArrowRight")
-    widget.query = 2.6
-    changed(which=[0])  # the weights stay as they are: their row is marked by a frame
-    for kernel in ("boxcar", "epanechnikov", "triangular"):
-        page.get_by_role("combobox", name="Kernel").select_option(kernel)
-        widget.kernel = kernel
-        changed()
-    page.get_by_label("Width").press("Home")
-    widget.width = widget._widths[0]
-    changed()
-    assert "queries: no point in range" in page.locator(".ak-error").inner_text()
-    page.get_by_label("Width").press("End")
-    widget.width = widget._widths[1]
-    changed()
-    page.get_by_label("Leave one out").press("Space")
-    widget.leave_one_out = True
-    changed()
-    assert "left-out points" in page.locator(".ak-error").inner_text()
-    page.get_by_role("button", name="Reset").click()
-    assert_shows(page, regression())
-    assert pictures(page) == seen[0]
-    assert not shown.faults
-
-
-def test_the_width_moves_by_its_logarithm(show):
-    page = show(regression()).page
+    page = show(widget).page
     slider, value = page.get_by_label("Width"), page.locator("output.ah-value").first
     assert value.inner_text() == "0.5"
     read = []
@@ -253,83 +135,35 @@ def test_the_width_moves_by_its_logarithm(show):
     assert 0.5 < read[0] < 0.55
     assert read[2] / read[1] == pytest.approx(read[1] / read[0], rel=0.02)
     assert slider.get_attribute("aria-valuetext") == value.inner_text()
+    slider.press("End")
+    widget.width = widget._widths[1]
+    said(page, kernel_said(widget))
 
 
 def test_the_query_stays_where_it_is_when_the_rows_change(show):
     widget = regression(query=3.3)
     page = show(widget).page
-    page.get_by_label("Leave one out").press("Space")
+    use(page, "checkbox", "Leave one out")
     widget.leave_one_out = True
     assert abs(widget.queries()[widget.row()] - 3.3) < 0.2
-    assert readout(page) == said(widget)
+    assert readout(page) == kernel_said(widget)
     assert page.get_by_label("Query").input_value() == str(widget.row())
 
 
 def test_without_a_truth_there_is_no_error_but_one_to_the_points_left_out(show):
     widget = regression(truth=None)
     page = show(widget).page
-    assert_shows(page, widget)
-    assert page.locator(".ak-error").inner_text().strip() == ""
+    soon(page, kernel_shows, page, widget)
     assert not page.get_by_text("truth", exact=True).is_visible()
-    page.get_by_label("Leave one out").press("Space")
+    use(page, "checkbox", "Leave one out")
     widget.leave_one_out = True
-    assert_shows(page, widget)
+    soon(page, kernel_shows, page, widget)
 
 
 def test_only_the_chosen_controls_and_kernels_are_there(show):
     page = show(regression(controls=("kernel",), kernels=("gaussian", "boxcar"))).page
     assert page.locator("input").count() == 0
     assert page.locator("option").all_inner_texts() == ["Gaussian", "boxcar"]
-    page = show(regression(controls=())).page
-    assert page.locator("input, select").count() == 0
-    assert not page.get_by_role("button").is_visible()
-
-
-def test_every_input_has_a_label(show):
-    page = show(regression()).page
-    names = page.evaluate(
-        """() => [...document.querySelectorAll("input, select")].map(
-          (input) => input.labels[0]?.querySelector("span").textContent.trim() ?? "")"""
-    )
-    assert names == ["Kernel", "Width", "Query", "Leave one out"]
-
-
-def live(page) -> str:
-    return page.locator(".ah-hidden [aria-live=polite]").inner_text()
-
-
-def test_arrow_keys_move_the_query_and_are_announced(show):
-    widget = regression()
-    page = show(widget).page
-    plot = page.locator("canvas[tabindex]")
-    assert plot.get_attribute("aria-label") == widget.alt
-    assert live(page) == ""
-    plot.focus()
-    assert live(page).startswith(said(widget)) and "Mean squared error" in live(page)
-    places = {"ArrowRight": 26, "ArrowDown": 27, "ArrowLeft": 26, "ArrowUp": 25, "PageDown": 35}
-    for key, row in places.items():
-        plot.press(key)
-        widget.query = widget._queries[row]
-        assert live(page).startswith(said(widget)), key
-    for key, row in (
-        ("PageUp", 25),
-        ("End", 49),
-        ("ArrowRight", 49),
-        ("Home", 0),
-        ("ArrowLeft", 0),
-    ):
-        plot.press(key)
-        widget.query = widget._queries[row]
-        assert live(page).startswith(said(widget)), key
-
-
-def test_a_changed_width_is_announced_when_it_rests(show):
-    widget = regression()
-    page = show(widget).page
-    page.get_by_label("Width").press("End")
-    widget.width = widget._widths[1]
-    page.wait_for_timeout(300)
-    assert live(page).startswith(said(widget))
 
 
 def test_dragging_moves_the_query(show):
@@ -339,7 +173,7 @@ def test_dragging_moves_the_query(show):
     chosen = (10, 40)
     start, end = (box["x"] + centres(page, widget)[n][0] for n in chosen)
     page.mouse.move(start, box["y"] + 100)
-    assert readout(page) == said(widget), "pointing alone moves nothing"
+    assert readout(page) == kernel_said(widget), "pointing alone moves nothing"
     page.mouse.down()
     first = readout(page)
     page.mouse.move(end, box["y"] + 120, steps=4)
@@ -364,17 +198,14 @@ def test_pressing_a_row_of_the_weights_moves_the_query_and_marks_the_row(show):
 
 def plot_colours(page, x, y, radius=1) -> set[tuple[int, ...]]:
     """Colours near a place of the plot, in CSS pixels from its corner."""
-    data = page.evaluate(
-        """([x, y, r]) => [...document.querySelector(".ak-plot").getContext("2d")
-             .getImageData(x - r, y - r, 2 * r + 1, 2 * r + 1).data]""",
-        [round(x), round(y), radius],
-    )
-    return {tuple(data[at : at + 4]) for at in range(0, len(data), 4)}
+    size = 2 * radius + 1
+    box = {"x": round(x) - radius, "y": round(y) - radius, "w": size, "h": size}
+    return colours(page, box, ".ak-plot")
 
 
 def centres(page, widget) -> list[tuple[float, float]]:
     """Where the plot has its points, from the plan that the drawing itself uses."""
-    load(page, "kernel_plot.js")
+    load(page, "kernel/plot.js")
     return page.evaluate(
         """([x, y, queries, truth]) => {
           const canvas = document.querySelector(".ak-plot");
@@ -386,10 +217,6 @@ def centres(page, widget) -> list[tuple[float, float]]:
         }""",
         [widget._x, widget._y, widget._queries, widget._truth],
     )
-
-
-def rgb(colour: str) -> tuple[int, ...]:
-    return (*(int(colour[at : at + 2], 16) for at in (1, 3, 5)), 255)
 
 
 def test_a_point_has_the_colour_of_its_weight(show):
@@ -416,7 +243,7 @@ def test_the_area_of_a_point_grows_with_its_weight(show):
     first, _, last = centres(page, widget)
     beside = [plot_colours(page, x + 4, y, 0) != {(0, 0, 0, 0)} for x, y in (first, last)]
     assert beside == [True, False]
-    page.get_by_label("Query").press("End")
+    use(page, "slider", "Query", "End")
     beside = [plot_colours(page, x + 4, y, 0) != {(0, 0, 0, 0)} for x, y in (first, last)]
     assert beside == [False, True]
 
@@ -445,83 +272,15 @@ def test_the_curve_has_a_gap_where_no_point_is_in_range(show):
     assert inked(0.5, (3 * 0.31 - 1) / 4)
 
 
-def test_a_changed_setting_gives_the_picture_of_a_fresh_widget(show):
+def test_plot_and_weights_stand_side_by_side_where_there_is_room(show):
     page = show(regression()).page
-    page.get_by_label("Leave one out").press("Space")
-    page.get_by_role("combobox", name="Kernel").select_option("triangular")
-    fresh = show(regression(leave_one_out=True, kernel="triangular")).page
-    assert pictures(page) == pictures(fresh)
+    for width, beside in ((1280, True), (360, False)):
+        page.set_viewport_size({"width": width, "height": 800})
 
+        def check(beside=beside):
+            plot, weights = (page.locator(at).bounding_box() for at in (".ak-plot", ".ah-map"))
+            assert (weights["x"] >= plot["x"] + plot["width"]) == beside
+            assert (weights["y"] >= plot["y"] + plot["height"]) != beside
+            assert plot["width"] > 250 and plot["height"] >= 160
 
-@pytest.mark.parametrize("mark", ["data-theme", "jupyter", "system"])
-def test_it_follows_the_dark_theme(show, mark):
-    page = show(regression()).page
-    light = pictures(page)
-    if mark == "data-theme":
-        page.evaluate("document.documentElement.dataset.theme = 'dark'")
-    elif mark == "jupyter":
-        page.evaluate("document.body.dataset.jpThemeLight = 'false'")
-    else:
-        page.emulate_media(color_scheme="dark")
-    page.wait_for_selector(".attn-kernel[data-theme=dark]")
-    page.wait_for_timeout(100)
-    dark = pictures(page)
-    assert dark[0] != light[0] and dark[1] != light[1]
-
-
-def test_it_fits_a_phone(show):
-    large = KernelRegression(1e6 * np.arange(300.0), np.arange(300.0) ** 3, title="Three hundred")
-    for widget in (regression(), regression(leave_one_out=True), large):
-        page = show(widget, width=360).page
-        assert page.evaluate("document.documentElement.scrollWidth") == 360
-        plot, weights = (page.locator(at).bounding_box() for at in (".ak-plot", ".ah-map"))
-        for box in (plot, weights):
-            assert box["x"] >= 0 and box["x"] + box["width"] <= 360 and box["width"] > 250
-        assert weights["y"] >= plot["y"] + plot["height"], "one below the other"
-        assert plot["height"] >= 160
-
-
-@pytest.mark.parametrize("ratio", [1, 1.5, 2])
-def test_the_canvases_are_sharp(show, ratio):
-    page = show(regression(), device_scale_factor=ratio).page
-    for canvas in page.locator("canvas").all():
-        drawn, shown = canvas.evaluate("(c) => [c.width, c.getBoundingClientRect().width]")
-        assert drawn == pytest.approx(ratio * shown, abs=1)
-
-
-def test_plot_and_weights_stand_side_by_side_and_follow_the_width(show):
-    page = show(regression()).page
-    beside = lambda: page.evaluate(  # noqa: E731
-        """() => document.querySelector(".ah-map").getBoundingClientRect().left
-          >= document.querySelector(".ak-plot").getBoundingClientRect().right"""
-    )
-    assert beside()
-    page.set_viewport_size({"width": 400, "height": 800})
-    page.wait_for_timeout(100)
-    assert not beside()
-
-
-def test_labels_are_text_not_markup(show):
-    word = '<img src="nowhere.png">'
-    shown = show(regression(title=word, alt=word))
-    assert shown.page.locator(".attn-kernel img").count() == 0
-    assert shown.page.locator(".ah-title").inner_text() == word and not shown.faults
-
-
-def test_one_point_and_one_query_do_not_fail(show):
-    widget = KernelRegression([2.0], [5.0], queries=[2.0], truth=[4.0])
-    shown = show(widget)
-    assert_shows(shown.page, widget)
-    shown.page.get_by_label("Leave one out").press("Space")
-    widget.leave_one_out = True
-    assert_shows(shown.page, widget)
-    shown.page.locator("canvas[tabindex]").press("ArrowRight")
-    assert not shown.faults
-
-
-def test_two_views_of_one_model_move_together(show):
-    widget = regression()
-    page = show(widget, widget).page
-    page.get_by_label("Query").first.press("End")
-    first, second = page.locator(".ah-readout").all_inner_texts()
-    assert first == second and first.startswith("query 4.90:")
+        soon(page, check)

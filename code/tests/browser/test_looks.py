@@ -2,15 +2,13 @@
 
 import re
 from pathlib import Path
+from urllib.parse import urljoin
 
 import pytest
-
-WIDE_CODE = """() => [...document.querySelectorAll(".cell_input pre, .attn-proof pre")]
-  .filter((pre) => pre.scrollWidth > pre.clientWidth + 1)
-  .filter((pre) => Math.max(...pre.textContent.split("\\n").map((line) => line.length)) <= 88)
-  .map((pre) => `${pre.scrollWidth} > ${pre.clientWidth}: ${pre.textContent.slice(0, 40)}`)"""
+from bs4 import BeautifulSoup
 
 ROOT = Path(__file__).resolve().parents[3]
+SIDES = (("left", "prev"), ("right", "next"))
 READS = re.compile(r"It reads in about (\w+) minutes")
 
 
@@ -18,19 +16,6 @@ def book_pages(pages):
     found = [name for name in pages if name.startswith("book/")]
     assert len(found) > 5
     return found
-
-
-def test_code_fits_the_column_of_a_desktop_page(visit, server, pages):
-    """Lines of 88 characters need no scrolling; only strings may be longer (book/ruff.toml)."""
-    wide, seen = {}, 0
-    for name in book_pages(pages):
-        with visit(server) as shown:
-            shown.page.goto(server + name)
-            seen += shown.page.locator(".cell_input pre").count()
-            if found := shown.page.evaluate(WIDE_CODE):
-                wide[name] = found
-    assert not wide
-    assert seen > 100
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -70,19 +55,19 @@ def test_the_landing_map_moves_within_the_first_view_of_a_phone(visit, server):
         assert page.locator(".attn-hero canvas").first.bounding_box()["y"] < 640
 
 
-def test_every_page_leads_on(visit, server, pages):
+def test_every_page_leads_on(site, pages):
     """Previous and next: the pages of the book are one chain, from its start to its end."""
     followed, name = [], "book/index.html"
-    with visit(server) as shown:
-        while name:
-            assert name not in followed
-            followed.append(name)
-            shown.page.goto(server + name)
-            if before := followed[-2:-1]:
-                back = shown.page.locator(".prev-next-area .left-prev")
-                assert back.evaluate("(link) => link.href") == server + before[0]
-            on = shown.page.locator(".prev-next-area .right-next")
-            name = on.evaluate("(link) => link.href").removeprefix(server) if on.count() else None
+    while name:
+        assert name not in followed
+        page = BeautifulSoup((site / name).read_text("utf-8"), "html.parser")
+        back, on = (
+            page.select_one(f".prev-next-area .{side}") for side in ("left-prev", "right-next")
+        )
+        if followed:
+            assert urljoin(name, back["href"]) == followed[-1]
+        followed.append(name)
+        name = urljoin(name, on["href"]) if on else None
     assert sorted(followed) == book_pages(pages)
 
 
@@ -131,18 +116,3 @@ def test_without_an_address_no_page_names_one(site):
         text = path.read_text("utf-8")
         assert 'property="og:title"' in text and 'name="description"' in text
         assert "og:image" not in text and "og:url" not in text
-
-
-def test_no_table_is_cut_on_a_desktop(visit, server, pages):
-    cut = {}
-    with visit(server) as shown:
-        for name in (page for page in pages if page.startswith("book/")):
-            shown.page.goto(server + name)
-            wide = shown.page.evaluate(
-                """() => [...document.querySelectorAll(".bd-article table")]
-                  .filter((table) => table.scrollWidth > table.parentElement.clientWidth + 1)
-                  .map((table) => table.textContent.trim().slice(0, 60))"""
-            )
-            if wide:
-                cut[name] = wide
-    assert not cut

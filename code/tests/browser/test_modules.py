@@ -11,54 +11,40 @@ from hypothesis import strategies as st
 
 from attnbook.widgets import bundle
 
+FILES = bundle.HERE.glob("*/*.js")
 RELAXED = settings(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 
-@pytest.fixture(scope="module")
-def module(browser):
-    """`module(name)` imports one module and what it imports; returns a caller of its functions."""
-    page = browser.new_page()
-
-    def load(name):
-        page.evaluate(
-            """async ([name, source]) => {
-              const url = URL.createObjectURL(new Blob([source], {type: "text/javascript"}));
-              window.modules = {...window.modules, [name]: await import(url)};
-            }""",
-            [name, bundle.join(name)],
-        )
-
-        def call(function, *arguments):
-            """Arguments of the form {"array": [...]} become typed arrays."""
-            return page.evaluate(
-                """([name, f, args]) => {
-                  const typed = (x) => (x && x.array ? Float64Array.from(x.array) : x);
-                  const plain = (x) => x && typeof x === "object" && !Array.isArray(x) && !x.array;
-                  const deep = (x) => (!plain(x) ? typed(x)
-                    : Object.fromEntries(Object.entries(x).map(([k, v]) => [k, deep(v)])));
-                  const out = window.modules[name][f](...args.map(deep));
-                  return ArrayBuffer.isView(out) ? [...out] : out;
-                }""",
-                [name, function, list(arguments)],
-            )
-
-        return call
-
-    yield load
-    page.close()
+@pytest.fixture
+def call(module):
+    """`call(name, function, *arguments)`; {"array": [...]} becomes a typed array."""
+    return lambda name, *call: module(name).evaluate(
+        """([f, ...args]) => {
+          const deep = (x) => {
+            if (!x || typeof x !== "object" || Array.isArray(x)) return x;
+            if (x.array) return Float64Array.from(x.array);
+            return Object.fromEntries(Object.entries(x).map(([k, v]) => [k, deep(v)]));
+          };
+          const out = window.arithmetic[f](...args.map(deep));
+          return ArrayBuffer.isView(out) ? [...out] : out;
+        }""",
+        list(call),
+    )
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in bundle.HERE.glob("*.js")))
+@pytest.mark.parametrize(
+    "name", sorted(f"{p.parent.name}/{p.name}" for p in bundle.HERE.glob("*/*.js"))
+)
 def test_every_module_can_be_imported_alone(module, name):
     module(name)
 
 
-def test_only_the_entry_is_exported(module):
-    text = bundle.join("measure.js")
+def test_only_the_entry_is_exported():
+    text = bundle.join("core/measure.js")
     assert "export function goldHits" in text
-    assert "export function maskedSoftmax" not in bundle.join("picture.js")
+    assert "export function maskedSoftmax" not in bundle.join("heatmap/picture.js")
 
 
 matrices = st.integers(1, 5).flatmap(
@@ -75,10 +61,10 @@ matrices = st.integers(1, 5).flatmap(
 
 @given(matrices)
 @RELAXED
-def test_gold_hits_are_argmax_in_gold(module, case):
+def test_gold_hits_are_argmax_in_gold(call, case):
     (q, k), cells, marks = case
     weights, gold = torch.tensor(cells).reshape(q, k), torch.tensor(marks).reshape(q, k).bool()
-    got = module("measure.js")("goldHits", {"array": cells}, {"array": marks}, q, k)
+    got = call("core/measure.js", "goldHits", {"array": cells}, {"array": marks}, q, k)
     hits = sum(
         bool(gold[i, weights[i].argmax()]) and bool(weights[i].any())
         for i in range(q)
@@ -87,8 +73,8 @@ def test_gold_hits_are_argmax_in_gold(module, case):
     assert got == {"hits": hits, "marked": int(gold.any(dim=1).sum())}
 
 
-def test_a_difference_is_second_minus_first(module):
-    got = module("measure.js")("subtract", {"array": [0.7, 0.1]}, {"array": [0.2, 0.4]})
+def test_a_difference_is_second_minus_first(call):
+    got = call("core/measure.js", "subtract", {"array": [0.7, 0.1]}, {"array": [0.2, 0.4]})
     assert got == pytest.approx([0.5, -0.3])
 
 
@@ -98,9 +84,9 @@ def test_a_difference_is_second_minus_first(module):
     st.lists(st.floats(-1, 1, allow_subnormal=False), min_size=16, max_size=16),
 )
 @RELAXED
-def test_the_literal_gives_the_matrix_back(module, q, k, numbers):
+def test_the_literal_gives_the_matrix_back(call, q, k, numbers):
     values = numbers[: q * k]
-    text = module("literal.js")("tensorLiteral", {"array": values}, q, k)
+    text = call("heatmap/literal.js", "tensorLiteral", {"array": values}, q, k)
     tensor = eval(text, {"torch": torch})  # it is Python that a reader pastes
     assert tensor.shape == (q, k) and tensor.dtype == torch.float32
     np.testing.assert_allclose(tensor.flatten().numpy(), values, rtol=5.1e-4, atol=1e-37)
@@ -110,13 +96,13 @@ def test_the_literal_gives_the_matrix_back(module, q, k, numbers):
     ("number", "text"),
     [(0, "0.0"), (1, "1.0"), (1 / 3, "0.3333"), (-0.00012346, "-0.0001235"), (1e-9, "1e-9")],
 )
-def test_numbers_have_four_digits(module, number, text):
-    assert module("literal.js")("pythonFloat", number) == text
+def test_numbers_have_four_digits(call, number, text):
+    assert call("heatmap/literal.js", "pythonFloat", number) == text
     assert isinstance(ast.literal_eval(text), float)
 
 
-def test_an_empty_matrix_has_a_literal(module):
-    assert module("literal.js")("tensorLiteral", {"array": []}, 0, 3) == "torch.zeros(0, 3)"
+def test_an_empty_matrix_has_a_literal(call):
+    assert call("heatmap/literal.js", "tensorLiteral", {"array": []}, 0, 3) == "torch.zeros(0, 3)"
 
 
 @given(
@@ -127,9 +113,9 @@ def test_an_empty_matrix_has_a_literal(module):
     st.sampled_from([1, 1.5, 2, 3]),
 )
 @RELAXED
-def test_the_grid_of_heads_fits(module, width, count, q, k, ratio):
+def test_the_grid_of_heads_fits(call, width, count, q, k, ratio):
     size = {"width": width, "count": count, "queries": q, "keys": k, "ratio": ratio}
-    plan = module("layout.js")("planGrid", size)
+    plan = call("core/layout.js", "planGrid", size)
     columns, gap, side = plan["columns"], plan["gap"], plan["side"]
     assert 1 <= columns <= count
     assert columns * (side + 6) + gap * (columns - 1) <= width
@@ -151,20 +137,22 @@ def picture(**changes):
     }
 
 
-def test_a_row_is_said_from_the_strongest_down(module):
-    words = module("words.js")
-    assert words("describeRow", picture(), 0, 6) == "query “q” pinned: b 0.600, c 0.300, a 0.100"
-    assert words("describeRow", picture(), 0, 2) == (
+def test_a_row_is_said_from_the_strongest_down(call):
+    assert (
+        call("core/words.js", "describeRow", picture(), 0, 6)
+        == "query “q” pinned: b 0.600, c 0.300, a 0.100"
+    )
+    assert call("core/words.js", "describeRow", picture(), 0, 2) == (
         "query “q” pinned: b 0.600, c 0.300, and 1 more"
     )
     gold = {"array": [0, 1, 0, 0]}
-    assert "b 0.600 (gold)" in words("describeRow", picture(gold=gold), 0, 2)
+    assert "b 0.600 (gold)" in call("core/words.js", "describeRow", picture(gold=gold), 0, 2)
     empty = picture(weights={"array": [0.0] * 4})
-    assert words("describeRow", empty, 0, 2) == "query “q” pinned: nothing"
+    assert call("core/words.js", "describeRow", empty, 0, 2) == "query “q” pinned: nothing"
 
 
 @pytest.mark.parametrize(
     ("number", "text"), [(0.25, "+0.250"), (-0.25, "−0.250"), (0, "0"), (-0.00012, "−0.0001")]
 )
-def test_differences_have_a_sign(module, number, text):
-    assert module("words.js")("differenceText", number) == text
+def test_differences_have_a_sign(call, number, text):
+    assert call("core/words.js", "differenceText", number) == text

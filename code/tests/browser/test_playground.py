@@ -1,24 +1,19 @@
 """The playground in a browser: what a reader does to the model, torch does too, with one result."""
 
-import sys
-from pathlib import Path
-
+import browser_harness as harness
 import pytest
 import torch
+from page_parts import use
+from site_checks import complaints
 from torch import nn
 
 from attnbook import transformer
 from attnbook.data import BOS, EOS, Vocabulary, tokenize
 from attnbook.decoding import greedy
-from attnbook.playground import pack, read, write
 from attnbook.transformer import Transformer
-from attnbook.widgets import bundle
 from grammar import french_text
-
-sys.path.insert(0, str(Path(__file__).parent))
-import browser_harness as harness
-
-sys.path.pop(0)
+from playground import pack, read, write
+from playground.page import HERE
 
 ENGLISH = "the a old cat dog sees eats neighbour 's not will . ? !".split()
 FRENCH = "le la l' un vieux chat chien voit mange voisin ne pas , . ? !".split()
@@ -178,14 +173,14 @@ def test_without_the_causal_mask_each_step_reads_all_anew(translated, packed, mo
         tokens.append(int(logits[0, -1].argmax()))
     assert got == spelt(target_vocab, tokens[1:])
     assert got != in_torch(packed)
-    translated.page.get_by_role("radio", name="Decoder", exact=True).check(force=True)
+    use(translated.page, "radio", "Decoder")
     assert "masked" not in translated.page.locator(".pg-maps table").inner_text()
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
 def test_a_click_takes_a_head_out_and_puts_it_back(translated, packed, kind):
     page, (_, model, _) = translated.page, packed
-    page.get_by_role("radio", name=kind.capitalize(), exact=True).check(force=True)
+    use(page, "radio", kind.capitalize())
     switches = [page.get_by_role("switch", name=f"layer 0, head {h} at work") for h in range(HEADS)]
     whole, changed = in_torch(packed), []
     block = (model.encoder if kind == "encoder" else model).stack.blocks[0]
@@ -236,7 +231,7 @@ def test_all_weight_is_put_on_a_cell_by_the_keyboard(translated):
 
 def test_what_is_not_written_yet_cannot_be_forced(translated):
     page = translated.page
-    page.get_by_role("radio", name="Decoder", exact=True).check(force=True)
+    use(page, "radio", "Decoder")
     page.locator(".pg-maps canvas[tabindex]").focus()
     for key in ("ArrowRight", "ArrowRight", "Enter"):
         page.keyboard.press(key)
@@ -253,19 +248,13 @@ def test_a_new_sentence_lets_forced_weights_go(translated):
     page.keyboard.press("Enter")
     page.locator(".pg-force").click()
     assert page.locator(".pg-forced li").count() == 1
-    page.get_by_label("Example").select_option("1")
+    chosen, field = page.get_by_label("Example"), page.get_by_label("English sentence")
+    chosen.select_option("1")
     answered(page)
     assert page.locator(".pg-forced li").count() == 0
-
-
-def test_the_list_of_examples_shows_what_stands_in_the_field(translated):
-    page = translated.page
-    chosen = page.get_by_label("Example")
-    field = page.get_by_label("English sentence")
-    chosen.select_option("1")
     example = field.input_value()
     field.fill("the cat sees a dog .")
-    assert chosen.input_value() == ""
+    assert chosen.input_value() == "", "the list shows what stands in the field"
     field.fill(example)
     assert chosen.input_value() == "1"
 
@@ -300,19 +289,17 @@ def test_only_the_newest_sentence_is_shown(translated, packed):
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_it_fits_a_phone_and_every_control_has_a_name(opened, theme):
+def test_it_fits_a_phone_and_every_reader(opened, theme):
     page = opened(width=360, height=740, theme=theme).page
+    page.add_style_tag(
+        content=f"body {{ background: {'#fff' if theme == 'light' else '#14181e'} }}"
+    )
     page.get_by_role("button", name="Translate").click()
     answered(page)
-    assert page.evaluate("document.documentElement.scrollWidth") == 360
     for kind in ("Encoder", "Decoder", "Cross"):
-        page.get_by_role("radio", name=kind, exact=True).check(force=True)
+        use(page, "radio", kind)
         assert page.evaluate("document.documentElement.scrollWidth") == 360
-    for control in page.locator("button, input, select, canvas[tabindex]").all():
-        name = control.evaluate(
-            "(n) => n.getAttribute('aria-label') || n.labels?.[0]?.innerText || n.innerText"
-        )
-        assert name, control.evaluate("(node) => node.outerHTML")
+    assert complaints(page) == []
 
 
 def test_a_missing_file_is_said(visit, packed, tmp_path):
@@ -325,9 +312,7 @@ def test_a_missing_file_is_said(visit, packed, tmp_path):
         shown.page.get_by_text("could not be loaded").first.wait_for()
 
 
-def test_the_browser_takes_sentences_apart_as_python_does(browser):
-    page = browser.new_page()
-    source = bundle.join("play_text.js")
+def test_the_browser_takes_sentences_apart_as_python_does(module):
     sentences = [
         "The old man's cat, and the boys' dogs!",
         "He's here ; it's the king’s “house”…  isn't it ?",
@@ -336,24 +321,22 @@ def test_the_browser_takes_sentences_apart_as_python_does(browser):
         "  ",
         "what 's that's?! (yes) [no] 'quoted'",
     ]
-    got = page.evaluate(
-        """async ([source, sentences]) => {
-          const url = URL.createObjectURL(new Blob([source], {type: "text/javascript"}));
-          const { tokenize, distance } = await import(url);
+    got = module(HERE / "play_text.js").evaluate(
+        """(sentences) => {
+          const { tokenize, distance } = window.arithmetic;
           return [sentences.map(tokenize), ["ab,ba", ",abc", "kitten,sitting", "a,a"]
             .map((pair) => distance(...pair.split(",")))];
         }""",
-        [source, sentences],
+        sentences,
     )
     assert got[0] == [list(tokenize(sentence)) for sentence in sentences]
     assert got[1] == [1, 3, 3, 0]
-    page.close()
 
 
 def test_the_books_page_translates(visit, base, site):
     """Over http and as a file, with the model that is packed."""
     if not (site / "_static" / "playground" / "grammar.js").is_file():
-        pytest.skip("no model is packed: `python code/tools/playground.py` packs the stored ones")
+        pytest.skip("no model is packed: `python -m playground` in `code` packs the stored ones")
     head, tensors = read(site / "_static" / "playground" / "grammar.js")
     sizes = {key: head["config"][key] for key in ("d_model", "num_heads", "num_layers", "d_ff")}
     vocabularies = [Vocabulary.from_tokens(head[side]) for side in ("source", "target")]
@@ -369,25 +352,21 @@ def test_the_books_page_translates(visit, base, site):
         assert not shown.faults
 
 
-SCENE = """async ([source, written]) => {
-  const url = URL.createObjectURL(new Blob([source], {type: "text/javascript"}));
-  const { sceneOf } = await import(url);
+SCENE = """(written) => {
   const example = { source: ["a", "cat"], target: ["un", "chat"],
     sure: [[0, 0], [1, 1]], possible: [[0, 0], [0, 1], [1, 1]] };
   const head = { config: { num_layers: 1, num_heads: 1 }, examples: [example] };
   const request = { ids: [5, 6, 0], length: 2, causal: true };
   const chosen = { kind: "cross", layer: 0, head: 0, cell: null };
   const answer = { head, words: ["a", "cat"], request, written, maps: { cross: null } };
-  const scene = sceneOf(answer, { get: (name) => chosen[name] });
+  const scene = window.arithmetic.sceneOf(answer, { get: (name) => chosen[name] });
   return ["sure", "possible", "allowed"].map((name) => scene[name] && [...scene[name]]);
 }"""
 
 
-def test_links_are_marked_where_the_translation_is_the_reference(browser):
-    page = browser.new_page()
-    source = bundle.join("play_scene.js")
+def test_links_are_marked_where_the_translation_is_the_reference(module):
+    page = module(HERE / "play_scene.js")
     allowed = [1, 1, 0] * 3  # the third token of the source is padding
-    got = page.evaluate(SCENE, [source, ["un", "chat", "<eos>"]])
+    got = page.evaluate(SCENE, ["un", "chat", "<eos>"])
     assert got == [[1, 0, 0, 0, 1, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0, 0, 0, 0], allowed]
-    assert page.evaluate(SCENE, [source, ["le", "chat", "<eos>"]]) == [None, None, allowed]
-    page.close()
+    assert page.evaluate(SCENE, ["le", "chat", "<eos>"]) == [None, None, allowed]

@@ -13,13 +13,14 @@ from torch import nn
 from attnbook import transformer
 from attnbook.data import BOS, Vocabulary, why_missing
 from attnbook.multihead import Attended
-from attnbook.playground import pack, read, write
 from attnbook.transformer import Transformer
 from attnbook.widgets import bundle
+from playground import models as playground
+from playground import pack, read, write
+from playground.page import HERE
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
-import playground
 
 CLOSE = {"rtol": 0, "atol": 1e-4}
 
@@ -70,7 +71,7 @@ class InBrowser:
               const [{ Translator }, { unpack }] = await Promise.all(sources.map(load));
               window.translator = new Translator(await unpack(window.attnPlayground[name]));
             }""",
-            [name, bundle.join("play_model.js"), bundle.join("play_pack.js")],
+            [name, bundle.join(HERE / "play_model.js"), bundle.join(HERE / "play_pack.js")],
         )
         self.layers, self.heads = page.evaluate(
             "[translator.config.num_layers, translator.config.num_heads]"
@@ -243,7 +244,7 @@ def test_the_packed_model_equals_torch_on_held_out_pairs(browser, name):
     """A sample of the test set; all of it where ATTNBOOK_WHOLE_SPLIT is set, in minutes."""
     path = playground.FOLDER / f"{name}.js"
     if not path.is_file():
-        pytest.skip("no model is packed: `python code/tools/playground.py` packs the stored ones")
+        pytest.skip("no model is packed: `python -m playground` in `code` packs the stored ones")
     if not playground.is_stored(name):
         pytest.skip(f"the weights of {name} are not stored: `make train` stores them")
     if name == "everyday" and (reason := why_missing("fra_eng")):
@@ -296,16 +297,16 @@ def test_most_heads_can_go_one_at_a_time(browser):
     """As the page says."""
     path = playground.FOLDER / "grammar.js"
     if not path.is_file():
-        pytest.skip("no model is packed: `python code/tools/playground.py` packs the stored ones")
+        pytest.skip("no model is packed: `python -m playground` in `code` packs the stored ones")
     page = browser.new_page()
     page.add_script_tag(content=path.read_bytes().decode("utf-16"))
-    sources = [bundle.join(f"play_{name}.js") for name in ("model", "pack", "translate")]
+    sources = [bundle.join(HERE / f"play_{name}.js") for name in ("model", "pack", "translate")]
     same, of = page.evaluate(WITHOUT_HEADS, sources)
     page.close()
     assert of == 4 * 3 * 2 * 4
     assert of / 2 < same < of, f"{same} of {of} translations stay: the page says most, and not all"
     lines = sum(
-        len((bundle.PLAYGROUND / f"play_{name}.js").read_text("utf-8").splitlines())
+        len((HERE / f"play_{name}.js").read_text("utf-8").splitlines())
         for name in ("model", "attention", "layers")
     )
-    assert lines + len((bundle.HERE / "softmax.js").read_text("utf-8").splitlines()) < 300
+    assert lines + len((bundle.HERE / "core" / "softmax.js").read_text("utf-8").splitlines()) < 300

@@ -13,12 +13,15 @@ from pathlib import Path
 import joblib
 from tqdm import tqdm
 
-from . import cluster, handins, marker, notebook, reports
+from . import cluster, grade_one, handins, release, reports
 from .backends import backend
 from .exercise import Exercise
 from .limits import Limits
+from .notebook import Unreadable
 
 HERE = Path(__file__).resolve().parent
+BEGUN = ".begun.json"
+MOST_FILES = 8  # of one student are read, to see whether they are equal
 
 
 def grader_version() -> str:
@@ -28,38 +31,59 @@ def grader_version() -> str:
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
 
-def key(task: marker.Task, version: str) -> str:
+def key(task: grade_one.Task, version: str) -> str:
     """What a result depends on: hand-in, tests, grader, salt and limits."""
-    parts = [task.student, task.raw.hex() if task.raw else None, task.problem, task.late]
-    parts += [task.tests, task.forbidden, task.salt, task.limits, version]
+    digest = hashlib.sha256(task.raw).hexdigest() if task.raw is not None else None
+    parts = [digest, task._replace(raw=None), version]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def tasks(exercise: Exercise, found: list[handins.HandIn], salt: str, limits: Limits):
     """One task a student, with the hand-in's bytes in it."""
-    rest = (exercise.tests, exercise.forbidden(), salt, limits)
-    return [marker.Task(one.student, *_content(one), one.late, *rest) for one in found]
+    rest = (exercise.tests, tuple(exercise.by_hand()), exercise.forbidden())
+    rest += (release.given(exercise), salt, limits)
+    return [grade_one.Task(one.student, *_content(one), *rest) for one in found]
 
 
-def _content(found: handins.HandIn) -> tuple[bytes | None, str]:
-    if len(found.files) != 1:
-        return None, f"{len(found.files)} notebooks are handed in, one is needed"
+def _content(found: handins.HandIn) -> tuple[str, bytes | None, str, tuple[str, ...]]:
+    """The one file's name and bytes, or why there is none; and what a person should know."""
+    flags = ("late",) if found.late else ()
+    if found.others:
+        flags += (f"not read: {', '.join(found.others[:20])}",)
+    names = [handins.readable(path.name) for path in found.files]
     try:
-        return notebook.read_bytes(found.files[0]), ""
-    except notebook.Unreadable as problem:
-        return None, str(problem)
+        raws = list(dict.fromkeys(map(handins.read_bytes, found.files[:MOST_FILES])))
+    except Unreadable as problem:
+        return names[0], None, str(problem), flags
+    if len(raws) != 1:  # two with the same content are one
+        held = f": {', '.join(names[:20])}" if names else ""
+        return "", None, f"{len(names)} notebooks are handed in, one is needed{held}", flags
+    return names[0], raws[0], "", flags
 
 
-def _old_salt(out: Path) -> str | None:
-    try:
-        return json.loads((out / "results.json").read_text(encoding="utf-8"))["salt"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+def _begun(out: Path, exercise: Exercise, salt: str | None) -> str:
+    """The salt of this run: given, or the last run's, or new. It is stored before all else.
+
+    Raises:
+        ValueError: the folder holds another exercise's results.
+    """
+    for name in (BEGUN, "results.json"):
+        try:
+            before = json.loads((out / name).read_text(encoding="utf-8"))
+            other, last = before["exercise"], before["salt"]
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+        if other != exercise.name:
+            raise ValueError(f"OUT holds the results of {other}: give {exercise.name} its own")
+        salt = salt or last
+    salt = salt or secrets.token_hex(8)
+    (out / BEGUN).write_text(json.dumps({"exercise": exercise.name, "salt": salt}))
+    return salt
 
 
 def _store(record: dict, path: Path) -> None:
     """Keep a result for the next run; a fault is tried again then."""
-    if record["status"] == marker.FAULT:
+    if record["status"] == grade_one.FAULT:
         return
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     part.write_text(json.dumps(record), encoding="utf-8")
@@ -91,9 +115,11 @@ def grade(
         raise cluster.NoBox(f"There is no box here, so no student's code is run.\n  {why}")
     out = Path(out)
     store = out / ".results"
+    found, nobodys = handins.find(submissions)
     store.mkdir(parents=True, exist_ok=True)
-    salt = salt or _old_salt(out) or secrets.token_hex(8)
-    found = handins.find(submissions)
+    salt = _begun(out, exercise, salt)
+    for name in nobodys:
+        print(f"nobody's, and not read: {reports.clean(name)}", file=sys.stderr)
     todo, version = tasks(exercise, found, salt, limits), grader_version()
     paths = [store / f"{key(task, version)}.json" for task in todo]
     records = [_stored(path) for path in paths]
@@ -121,35 +147,38 @@ def _stored(path: Path) -> dict | None:
         return None
 
 
-def _numbered(i: int, task: marker.Task) -> tuple[int, dict]:
-    return i, marker.mark(task)
+def _numbered(i: int, task: grade_one.Task, ours) -> tuple[int, dict | None]:
+    """A place and its record; None where a cluster's worker, one that came late, is not fit."""
+    fit = ours is None or not cluster.unfit(cluster.fitness(), ours)
+    return i, grade_one.mark(task) if fit else None
 
 
-def _run(todo: list[marker.Task], jobs: int, scheduler: str):
+def _run(todo: list[grade_one.Task], jobs: int, scheduler: str):
     """(place in `todo`, record) as they come. A worker that dies costs no other student a mark."""
     left = dict(enumerate(todo))
-    with cluster.workers(scheduler):
+    ours = cluster.fitness() if scheduler else None
+    with cluster.workers(scheduler) as only_fit:
         try:
-            for i, record in _in_parallel(left, None if scheduler else jobs):
-                del left[i]
-                yield i, record
+            for i, record in _in_parallel(left, None if scheduler else jobs, ours):
+                if record is not None:
+                    del left[i]
+                    yield i, record
         except cluster.lost() as problem:
             print(f"a worker was lost ({type(problem).__name__}): going on", file=sys.stderr)
         for i, task in sorted(left.items()):
+            record, why = None, "its worker is not fit"
             try:
-                [(_, record)] = list(_in_parallel({i: task}, None if scheduler else 2))
+                with only_fit():
+                    [(_, record)] = list(_in_parallel({i: task}, None if scheduler else 2, ours))
             except cluster.lost() as problem:
-                record = marker.blank(task) | {
-                    "status": marker.FAULT,
-                    "problem": f"its worker died twice: {type(problem).__name__}",
-                    "seconds": 0.0,
-                }
-            yield i, record
+                why = f"its worker died twice: {type(problem).__name__}"
+            fault = {"status": grade_one.FAULT, "problem": why, "seconds": 0.0}
+            yield i, record or grade_one.blank(task) | fault
 
 
-def _in_parallel(some: dict[int, marker.Task], jobs: int | None):
+def _in_parallel(some: dict[int, grade_one.Task], jobs: int | None, ours):
     parallel = joblib.Parallel(n_jobs=jobs, batch_size=1, return_as="generator_unordered")
-    return parallel(joblib.delayed(_numbered)(i, task) for i, task in list(some.items()))
+    return parallel(joblib.delayed(_numbered)(i, task, ours) for i, task in list(some.items()))
 
 
 def summary(records: list[dict]) -> str:

@@ -6,7 +6,6 @@ holds the system's /usr, the interpreter and the driver, and one small folder in
 
 from __future__ import annotations
 
-import functools
 import importlib.util
 import os
 import shutil
@@ -75,6 +74,7 @@ def command(limits: Limits, seccomp_fd: int | None = None, program: list[str] | 
         *(_drop(bwrap) if os.geteuid() == 0 else []),
         *(bwrap, "--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc"),
         *("--unshare-uts", "--unshare-cgroup-try", "--disable-userns", "--die-with-parent"),
+        "--as-pid-1",  # no reaper of bwrap's in the box: it would have no limits
         *("--new-session", "--cap-drop", "ALL", "--hostname", "box"),
         *("--uid", str(NOBODY), "--gid", str(NOBODY), "--clearenv", *environment),
         *(USR + folders),
@@ -94,7 +94,6 @@ def end(process: subprocess.Popen) -> None:
     """Nothing to do: the box dies with its process group."""
 
 
-@functools.cache
 def why_not() -> str | None:
     """Why no box can be made here, or None. The whole command is tried, not only looked for."""
     if sys.platform != "linux":

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import importlib.metadata
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
@@ -58,12 +58,14 @@ def lost() -> tuple[type[BaseException], ...]:
 def workers(scheduler: str):
     """Within this context joblib grades on the cluster at the address; "" stays on this machine.
 
+    Yields a context of the same kind that asks all workers again and takes the fit ones alone.
+
     Raises:
         Unfit: no worker comes, or one of them has another grader or another torch.
         NoBox: a worker has no box.
     """
     if not scheduler:
-        yield
+        yield nullcontext
         return
     try:
         from distributed import Client
@@ -71,8 +73,16 @@ def workers(scheduler: str):
         raise RuntimeError("SCHEDULER needs Dask: pip install distributed") from None
     with Client(scheduler) as client:
         check(_found(client), fitness())
+
+        def only_fit():
+            ours = fitness()
+            fit = [address for address, one in _found(client).items() if not unfit(one, ours)]
+            if not fit:
+                raise NoBox("no worker is left that has this grader and a box")
+            return joblib.parallel_config("dask", client=client, workers=fit)
+
         with joblib.parallel_config("dask", client=client):
-            yield
+            yield only_fit
 
 
 def _found(client) -> dict[str, Fitness]:
@@ -88,15 +98,19 @@ def _found(client) -> dict[str, Fitness]:
 def check(found: dict[str, Fitness], ours: Fitness) -> None:
     """Refuse workers that would mark differently, or without a box."""
     other = [
-        f"{address}: another {what}"
+        f"{address}: {why}"
         for address, theirs in sorted(found.items())
-        for what, mine, its in zip(
-            ("version of the grader", "torch"), ours[:2], theirs[:2], strict=True
-        )
-        if mine != its
+        for why in unfit(theirs._replace(why_not=None), ours)
     ]
     if other:
         raise Unfit("these workers would mark differently:\n  " + "\n  ".join(other))
     boxless = [f"{address}: {one.why_not}" for address, one in sorted(found.items()) if one.why_not]
     if boxless:
         raise NoBox("no student's code is run without a box:\n  " + "\n  ".join(boxless))
+
+
+def unfit(theirs: Fitness, ours: Fitness) -> list[str]:
+    """Why a worker should get no hand-in; it is asked before each, too: it may have come late."""
+    why = ["another version of the grader"] if theirs.files != ours.files else []
+    why += ["another torch"] if theirs.torch != ours.torch else []
+    return why + ([theirs.why_not] if theirs.why_not else [])

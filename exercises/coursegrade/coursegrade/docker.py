@@ -5,7 +5,6 @@ Build the image once: ``docker build -t coursegrade-box exercises/coursegrade/co
 
 from __future__ import annotations
 
-import functools
 import os
 import shutil
 import subprocess
@@ -50,7 +49,6 @@ def end(process: subprocess.Popen) -> None:
     subprocess.run(["docker", "rm", "--force", name], capture_output=True, check=False)
 
 
-@functools.cache
 def why_not() -> str | None:
     """Why no box can be made here, or None."""
     if not shutil.which("docker"):

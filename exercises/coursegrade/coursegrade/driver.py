@@ -18,6 +18,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import torch  # noqa: E402
 import wire  # noqa: E402
 
+del sys.modules["wire"], sys.path[0]  # a student's `import wire` is not ours
+
 torch.set_num_threads(1)
 objects = []
 
@@ -38,9 +40,37 @@ def send(message):
         frame = frame[os.write(OUTPUT, frame) :]
 
 
-def keep(value):
+def receive():
+    return json.loads(read(struct.unpack(">I", read(4))[0]))
+
+
+class Outside(torch.nn.Module):
+    """A model that the tests made: it is asked and put into a mode, and can't be looked into."""
+
+    def __init__(self, number, training):
+        super().__init__()
+        self.number, self.training = number, training
+
+    def forward(self, *args, **kwargs):
+        args = [wire.encode(value, refer) for value in args]
+        kwargs = {key: wire.encode(value, refer) for key, value in kwargs.items()}
+        send({"asks": [self.number, self.training], "args": args, "kwargs": kwargs})
+        told = receive()
+        if "error" in told:
+            raise RuntimeError(told["error"])
+        return wire.decode(told["answer"], referred)
+
+
+def refer(value):
+    """What is no data: a model of the tests' goes back as it came, the rest stays here."""
+    if isinstance(value, Outside):
+        return {"outside": [value.number, value.training]}
     objects.append(value)
-    return len(objects) - 1
+    return {"object": len(objects) - 1}
+
+
+def referred(kind, content):
+    return objects[content] if kind == "object" else Outside(*content)
 
 
 def error(problem):
@@ -87,15 +117,15 @@ def leaves(args, wanted):
 
 
 def call(request):
-    args = [wire.decode(value, objects.__getitem__) for value in request["args"]]
-    kwargs = {k: wire.decode(v, objects.__getitem__) for k, v in request["kwargs"].items()}
+    args = [wire.decode(value, referred) for value in request["args"]]
+    kwargs = {key: wire.decode(value, referred) for key, value in request["kwargs"].items()}
     inputs = leaves(args, request["grad"]) if request["grad"] is not None else None
     result = find(request)(*args, **kwargs)
     if inputs is not None:
         first = result[0] if isinstance(result, tuple) else result
         result = torch.autograd.grad(first.sum(), inputs)
-    answer = wire.encode(result, keep)
-    return {"answer": answer, "args": [wire.encode(value, keep) for value in args]}
+    answer = wire.encode(result, refer)
+    return {"answer": answer, "args": [wire.encode(value, refer) for value in args]}
 
 
 def run(request):
@@ -104,13 +134,13 @@ def run(request):
         exec(compile(request["source"], f"<cell {request['number']}>", "exec"), names)
         return {"answer": None}
     if request["do"] == "get":
-        return {"answer": wire.encode(find(request), keep)}
+        return {"answer": wire.encode(find(request), refer)}
     return call(request)
 
 
 send({"ready": torch.__version__})
 while True:
-    message = json.loads(read(struct.unpack(">I", read(4))[0]))
+    message = receive()
     try:
         answer = run(message)
         wire.pack(answer)

@@ -13,7 +13,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
 
-from . import handmarks, reports, roster
+from . import reports, roster, written
 
 EMPTY = {"", "-", "–"}  # Moodle writes a dash where there is no grade
 NUMBER = re.compile(r"-?\d+([.,]\d+)?")
@@ -58,8 +58,8 @@ def totals(folder, only_auto: bool = False) -> list[Total]:
     content = results(folder)
     given = {}
     if not only_auto and content["by_hand"]:
-        rows = handmarks.read(Path(folder) / "written.csv")
-        given = handmarks.points(rows, content["by_hand"])
+        rows = written.read(Path(folder) / "written.csv")
+        given = written.points(rows, content["by_hand"])
     names = [reports.cell(result["student"]) for result in content["results"]]
     strangers = sorted({student for student, _ in given} - set(names))
     if strangers:
@@ -103,6 +103,7 @@ def fill(book: roster.Roster, found: list[Total], place: int) -> Filled:
         if after is not None:
             changes[row, place] = after.replace(".", ",") if comma else after
         notes += [note] if note else []
+        notes += [f"late: {label} ({book.late(row)})"] if book.late(row) else []
         marks += not note.startswith("left")
     notes += [f"no hand-in: {person.label}" for person in book.people if person.row not in claimed]
     if quoted:

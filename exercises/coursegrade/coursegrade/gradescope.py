@@ -11,7 +11,7 @@ import json
 from decimal import Decimal
 from pathlib import Path
 
-from . import gradebook, handmarks, reports
+from . import gradebook, reports, written
 
 
 def result(total: gradebook.Total, by_hand: dict[str, tuple[Decimal, int]]) -> dict:
@@ -59,7 +59,7 @@ def write(folder, out, only_auto: bool = False) -> tuple[list[Path], list[str]]:
     """
     content, found = gradebook.results(folder), gradebook.totals(folder, only_auto)
     most = {} if only_auto else content["by_hand"]
-    given = handmarks.points(handmarks.read(Path(folder) / "written.csv"), most) if most else {}
+    given = written.points(written.read(Path(folder) / "written.csv"), most) if most else {}
     texts, notes = {}, []
     for total in found:
         student = total.result["student"]

@@ -14,7 +14,8 @@ class Limits(NamedTuple):
     run: float = 120  # the whole hand-in
     strikes: int = 2  # hangs or deaths of one function before it is not tried again
     restarts: int = 8  # boxes for one hand-in
-    memory: int = 4 << 30  # address space of the process
+    whole: float = 400  # reading, boxes, comparing: the worker itself is ended then
+    memory: int = 4 << 30  # address space of the box's process, and of the worker
     cpu: int = 150  # processor seconds of one box
     processes: int = 64  # threads count, too
     files: int = 128  # open at once

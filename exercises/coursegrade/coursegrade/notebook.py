@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import ast
 import json
-import os
 import re
-import stat
-from pathlib import Path
+from typing import NamedTuple
 
-MAX_SIZE = 10 << 20  # bytes
-MAX_ANSWER = 5000  # characters of a written answer
+MAX_SOURCE = 4 << 20  # characters of all cells
 PLACEHOLDER = "*write here*"
 SELF_CHECK = "### SELF-CHECK"
-ANSWER = re.compile(r"\s*\*\*Answer (Q\d+):\*\*(.*)", re.DOTALL | re.IGNORECASE)
-# A line of IPython's own: a magic, a shell command, a question; also after "x ="
-MAGIC = re.compile(
-    r"^([ \t]*)(?:[%!?].*|[\w, \t]+=[ \t]*[%!].*|[\w.]+\?{1,2}[ \t]*)$", re.MULTILINE
-)
+NAMES = re.compile(r"[\w, \t]+")
+QUESTION = re.compile(r"[\w.]+\?{1,2}")
 DEFINITIONS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 KEPT_CELL_MAGICS = ("time", "timeit", "capture", "prun")  # their cells are Python
 
@@ -26,27 +20,8 @@ class Unreadable(Exception):
     """The hand-in can't be read: no marks, not zero marks."""
 
 
-def read_bytes(path: Path) -> bytes:
-    """The bytes of a plain file; a link, a pipe or anything large is refused without waiting."""
-    try:
-        descriptor = os.open(
-            path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-        )
-    except OSError as problem:
-        link = path.is_symlink()
-        why = "it is a link" if link else str(problem.strerror)
-        raise Unreadable(f"the file cannot be opened: {why}") from None
-    with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise Unreadable("it is not a regular file")
-        if status.st_size > MAX_SIZE:
-            raise Unreadable(f"the file is larger than {MAX_SIZE >> 20} MB")
-        return file.read(MAX_SIZE + 1)
-
-
 def parse(raw: bytes) -> list[tuple[str, str]]:
-    """The cells of a notebook as (kind, source)."""
+    """The cells of a notebook as (kind, source). Outputs and attachments are dropped at once."""
     if not raw.strip():
         raise Unreadable("the file is empty")
     try:
@@ -56,7 +31,10 @@ def parse(raw: bytes) -> list[tuple[str, str]]:
     cells = content.get("cells") if isinstance(content, dict) else None
     if not isinstance(cells, list):
         raise Unreadable("it is JSON, but not a notebook of format 4")
-    return [_cell(cell) for cell in cells if isinstance(cell, dict)]
+    found = [_cell(cell) for cell in cells if isinstance(cell, dict)]
+    if sum(len(source) for _, source in found) > MAX_SOURCE:
+        raise Unreadable(f"it has more than {MAX_SOURCE >> 20} million characters without outputs")
+    return found
 
 
 def _cell(cell: dict) -> tuple[str, str]:
@@ -87,60 +65,87 @@ def code_cells(cells) -> list[tuple[int, str]]:
 
 def _plain(source: str) -> str:
     """Python alone. What parses stays as it is: a `%` may be a continued line's modulo."""
-    try:
-        ast.parse(source)
+    if tree_of(source) is not None:
         return source
+    lines = source.split("\n")
+    return "\n".join(_indent(line) + "pass" if _is_magic(line) else line for line in lines)
+
+
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _is_magic(line: str) -> bool:
+    """A line of IPython's own: a magic, a shell command, a question; also after ``x =``."""
+    bare = line.strip(" \t")
+    left, _, right = line.partition("=")
+    assigned = right.lstrip(" \t").startswith(("%", "!")) and NAMES.fullmatch(left)
+    return bare.startswith(("%", "!", "?")) or bool(assigned or QUESTION.fullmatch(bare))
+
+
+def tree_of(source: str) -> ast.Module | None:
+    """A cell's syntax, None where it is no Python or too deep for one."""
+    try:
+        return ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return MAGIC.sub(r"\1pass", source)
+        return None
+
+
+def text_of(node: ast.AST) -> str:
+    """A node as `ast` writes it, "" where that is too deep."""
+    try:
+        return ast.unparse(node)
+    except RecursionError:  # 1 + 1 + ... can be parsed deeper than it can be written
+        return ""
+
+
+def parts(source: str) -> list[str]:
+    """What a cell imports and defines, one by one, without what it does."""
+    tree = tree_of(source)
+    body = tree.body if tree is not None else []
+    return [text_of(node) for node in body if isinstance(node, DEFINITIONS)]
 
 
 def definitions(source: str) -> str:
     """What a cell defines, without what it does; empty where it is no Python."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ""
-    tree.body = [node for node in tree.body if isinstance(node, DEFINITIONS)]
-    return ast.unparse(tree)
+    return "\n".join(parts(source))
 
 
-def answers(cells) -> dict[str, str]:
-    """The written answers by question, without our placeholder."""
-    found: dict[str, str] = {}
-    for kind, source in cells:
-        match = ANSWER.match(source) if kind == "markdown" else None
-        if match:
-            text = re.sub(r"<!--.*?-->", "", match[2], flags=re.DOTALL).strip()
-            text = "" if text == PLACEHOLDER else text
-            question = match[1].lower()
-            found[question] = f"{found.get(question, '')}\n{text}".strip()[:MAX_ANSWER]
+class Given(NamedTuple):
+    """What the released notebook holds already, as `given` finds it."""
+
+    functions: tuple[str, ...] = ()  # as `ast` writes them
+    texts: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()  # what it defines, and no other assignment: a hand-in does, too
+
+
+def given(cells) -> Given:
+    """What students get: all that is not of it is theirs."""
+    code = code_cells(cells)
+    asked = code_cells([cell for cell in cells if SELF_CHECK not in cell[1]])
+    return Given(
+        tuple(sorted({text_of(node) for _, source in code for node in functions_in(source)})),
+        tuple(sorted({source.strip() for _, source in cells})),
+        tuple(sorted(names_in(asked) - {"STUDENT"})),
+    )
+
+
+def functions_in(source: str) -> list[ast.AST]:
+    """Every function and method of a cell."""
+    tree = tree_of(source)
+    nodes = ast.walk(tree) if tree is not None else ()
+    return [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+
+
+def names_in(code) -> set[str]:
+    """The functions, classes and variables that code cells define at their top level."""
+    found = set()
+    for _, source in code:
+        tree = tree_of(source)
+        for node in tree.body if tree is not None else ():
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                found.add(node.name)
+            elif isinstance(node, ast.Assign):
+                names = [name for target in node.targets for name in ast.walk(target)]
+                found |= {name.id for name in names if isinstance(name, ast.Name)}
     return found
-
-
-def forbidden_calls(cells, forbidden: dict[str, list[str]]) -> list[str]:
-    """Where the code names what a question forbids: for a person to look at, not a verdict."""
-    flags = []
-    for number, source in code_cells(cells):
-        try:
-            nodes = list(ast.walk(ast.parse(source)))
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
-        for question, names in forbidden.items():
-            wanted = {name.rsplit(".", 1)[-1] for name in names}
-            for node in nodes:
-                if hit := wanted & _named(node):
-                    line = getattr(node, "lineno", 1)
-                    flags.append(f"{question}: cell {number}, line {line} names {min(hit)}")
-    return list(dict.fromkeys(flags))
-
-
-def _named(node) -> set[str]:
-    if isinstance(node, ast.Attribute):
-        return {node.attr}
-    if isinstance(node, ast.Name):
-        return {node.id}
-    if isinstance(node, ast.ImportFrom):
-        return {alias.name for alias in node.names}
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return {node.value}  # getattr(F, "…")
-    return set()

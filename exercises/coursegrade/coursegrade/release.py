@@ -10,7 +10,7 @@ from pathlib import Path
 import jupytext
 import nbformat
 
-from . import selfcheck
+from . import notebook, selfcheck
 from .exercise import Exercise, question_of, tests_in
 from .notebook import PLACEHOLDER, SELF_CHECK
 
@@ -38,6 +38,9 @@ def build(exercise: Exercise, solution: bool = False) -> str:
         cell.id = f"{exercise.name}-{number}".replace("_", "-")
         cell.metadata.pop("lines_to_next_cell", None)
         cell.source = _cell(cell, exercise, solution)
+    last = nbformat.v4.new_code_cell(f"{SELF_CHECK} size: run me before you hand in\n\n\nsize()")
+    last.id = f"{exercise.name}-size".replace("_", "-")
+    book.cells.append(last)
     book.metadata = {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
@@ -79,8 +82,9 @@ def tools_cell(exercise: Exercise) -> str:
                 imports.append(ast.unparse(node))
         elif not (isinstance(node, ast.Expr) or node in tests_in(tree)):
             helpers.append(_source(exercise.tests.public, node))
-    imports += ["import hashlib", "from types import SimpleNamespace", "import torch"]
-    functions = [selfcheck.points, selfcheck.cases, selfcheck.check]
+    imports += ["import hashlib", "from pathlib import Path", "from types import SimpleNamespace"]
+    imports += ["import torch"]
+    functions = [selfcheck.points, selfcheck.cases, selfcheck.check, selfcheck.size]
     parts = [inspect.getsource(function).rstrip() for function in functions]
     head = f"{SELF_CHECK} tools: run me, change nothing"
     return "\n\n\n".join(["\n".join([head, *sorted(set(imports))]), *parts, *helpers])
@@ -99,6 +103,11 @@ def _source(text: str, node) -> str:
     lines = text.splitlines()
     first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
     return "\n".join(lines[first - 1 : node.end_lineno])
+
+
+def given(exercise: Exercise) -> notebook.Given:
+    """What students get of an exercise, so that a hand-in's own can be told from it."""
+    return notebook.given(notebook.parse(build(exercise).encode()))
 
 
 def find_leaks(exercise: Exercise, released: str) -> list[str]:

@@ -13,13 +13,14 @@ import os
 import re
 from pathlib import Path
 
-from . import handmarks
-from .marker import FAULT, UNREADABLE
+from . import written
+from .grade_one import FAULT, UNREADABLE
 
 BLANK = {UNREADABLE, FAULT}
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "|", "%")
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 STRANGE = re.compile(r"[^\x20-\x7e\n\u00a0-\u1fff\u2030-\ud7ff\uf900-\ufaff]")
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
 <style>body{{font:16px/1.5 sans-serif;max-width:45em;margin:2em auto;padding:0 1em}}
@@ -37,9 +38,17 @@ def clean(text) -> str:
 
 def cell(text) -> str:
     """A table's cell in one line; what a spreadsheet would take for a formula gets a quote."""
-    line = clean(text).replace("\n", " ")
-    number = re.fullmatch(r"-?\d+(\.\d+)?", line)
-    return f"'{line}" if line.lstrip().startswith(FORMULA) and not number else line
+    return _no_formula(clean(text).replace("\n", " "))
+
+
+def whole(text) -> str:
+    """A table's cell with every character that was written; only control characters go."""
+    return _no_formula(CONTROL.sub("?", ESCAPES.sub("", str(text).replace("\r\n", "\n"))))
+
+
+def _no_formula(text: str) -> str:
+    number = re.fullmatch(r"-?\d+(\.\d+)?", text)
+    return f"'{text}" if text.lstrip().startswith(FORMULA) and not number else text
 
 
 def marks(record: dict, points: dict[str, int]) -> dict[str, int | str]:
@@ -59,9 +68,9 @@ def _write(path: Path, text: str) -> None:
     os.replace(part, path)
 
 
-def _csv(path: Path, header: list, rows: list[list]) -> None:
+def _csv(path: Path, header: list, rows: list[list], encoding: str = "utf-8") -> None:
     part = path.with_name(f".{path.name}.part")
-    with part.open("w", encoding="utf-8", newline="") as file:
+    with part.open("w", encoding=encoding, newline="") as file:
         csv.writer(file).writerows([header, *rows])
     os.replace(part, path)
 
@@ -78,7 +87,7 @@ def write(out: Path, about: dict, records: list[dict]) -> list[str]:
     """
     points = about["points"]
     texts = [
-        [cell(record["student"]), question, cell(record["answers"].get(question, ""))]
+        [cell(record["student"]), question, whole(record["answers"].get(question, ""))]
         for record in records
         if record["status"] not in BLANK
         for question in sorted({*about["by_hand"], *record["answers"]})
@@ -96,7 +105,7 @@ def write(out: Path, about: dict, records: list[dict]) -> list[str]:
         [who, question, by_hand.get((who, question), ""), text] for who, question, text in texts
     ]
     _csv(out / "gradebook.csv", header, rows)
-    _csv(out / "written.csv", handmarks.COLUMNS, texts)
+    _csv(out / "written.csv", written.COLUMNS, texts, "utf-8-sig")  # else Excel spoils "José"
     _write(out / "results.json", json.dumps({**about, "results": records}, indent=1))
     _feedback(out / "feedback", records, about["exercise"], points)
     return notes
@@ -108,10 +117,10 @@ def _notes(record: dict) -> str:
 
 def _hand_marks(out: Path, texts: list[list[str]]) -> tuple[dict, list[str]]:
     """Marks to carry over, made safe, and what was put aside for not being carried over."""
-    by_hand, lost = handmarks.kept(out / "written.csv", texts)
+    by_hand, lost = written.kept(out / "written.csv", texts)
     notes = []
     if lost:
-        aside = handmarks.put_aside(out / "written.csv")
+        aside = written.put_aside(out / "written.csv")
         notes.append(
             f"an answer changed after it was marked, or you added columns: see your {aside.name}"
         )

@@ -17,6 +17,7 @@ from . import tables
 SURNAMES = ("surname", "last name", "lastname")
 FIRST_NAMES = ("first name", "firstname")
 DECORATION = re.compile(r"^(?:assignment|assign): *| *\((?:real|\d+)\)$", re.IGNORECASE)
+LATE = re.compile(r" - ([^-]* late)\b")
 NO_POINTS = re.compile(r"\((?:percentage|letter)\)$", re.IGNORECASE)
 
 
@@ -114,6 +115,11 @@ class Roster:
                 return self.table.rows[row][place].text.strip()
         return ""
 
+    def late(self, row: int) -> str:
+        """How late a hand-in was, as Moodle's worksheet says in English, or ""."""
+        found = LATE.search(self.text(row, "status")) if self.shape is WORKSHEET else None
+        return found[1] if found else ""
+
     def _is(self, row) -> bool:
         """Whether a row is a student's: Canvas has rows of points and of posting above them."""
         if not any(cell.text.strip() for cell in row):
@@ -143,8 +149,8 @@ class Roster:
             return [person for person in self.people if person.number == result["id"]]
         name = plain(result["name"])
         found = [person for person in self.people if name in person.names]
-        if result["source"] == "folder":
-            own = result["name"].strip().casefold()
+        if result["source"] in ("folder", "gradescope"):
+            own = result["id" if result["source"] == "gradescope" else "name"].strip().casefold()
             found += [p for p in self.people if own in p.identifiers and p not in found]
         return found
 

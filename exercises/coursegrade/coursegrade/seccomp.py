@@ -1,4 +1,6 @@
-"""A small seccomp filter for bubblewrap: no new processes, no tracing, mounts, keys, io_uring, bpf.
+"""A small seccomp filter for bubblewrap: no new processes, no tracing, mounts, keys, io_uring, bpf,
+
+and no memory that the process's limits don't count (memfd, SysV and POSIX queues and segments).
 
 x86-64 only: elsewhere there is no filter, and namespaces and limits have to do alone.
 """
@@ -23,7 +25,9 @@ REFUSED = {
     **{"bpf": 321, "userfaultfd": 323, "add_key": 248, "request_key": 249, "keyctl": 250},
     **{"io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427},
     **{"kexec_load": 246, "init_module": 175, "finit_module": 313, "delete_module": 176},
-    **{"swapon": 167, "reboot": 169},
+    **{"swapon": 167, "reboot": 169, "pidfd_getfd": 438, "fanotify_init": 300},
+    **{"memfd_create": 319, "memfd_secret": 447, "mq_open": 240},
+    **{"shmget": 29, "semget": 64, "msgget": 68},
 }
 
 

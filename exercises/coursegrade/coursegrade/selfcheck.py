@@ -4,6 +4,7 @@ nothing but torch may be imported, and every message is for a student.
 """
 
 import hashlib
+from pathlib import Path
 from types import SimpleNamespace
 
 import torch
@@ -50,3 +51,10 @@ def check(*tests):
                 print("NOT YET ", name, "-", words)
             else:
                 print("ok      ", name)
+
+
+def size(most=64):
+    """Say how many MB the notebook has: with large outputs it may be too large to hand in."""
+    for path in sorted(Path().glob("*.ipynb")):
+        print(f"size      {path.name}: {path.stat().st_size / 2**20:.1f} MB of {most} MB at most")
+    print(f"size      hand in at most {most} MB; clearing the outputs makes a notebook smaller")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 from . import wire
 from .box import Box, Ended
 from .limits import Limits
-from .notebook import definitions
+from .notebook import definitions, parts
+
+MOST_ASKED = 1 << 16  # characters of one question to a model of the tests' own
 
 
 class StudentError(AssertionError):
@@ -58,9 +61,10 @@ class Object:
 
 class _Calls:
     """What boxed and local students share: attributes are calls, `last_args` what became of the
-    arguments of the last one."""
+    arguments of the last one. A model that the tests made and hand over stays with the tests."""
 
     last_args = None
+    _outside: tuple = ()
 
     def __getattr__(self, name: str) -> Call:
         if name.startswith("_"):
@@ -73,26 +77,48 @@ class _Calls:
             "name": name,
             "object": number,
             "grad": grad,
-            "args": [wire.encode(value, _number) for value in args],
-            "kwargs": {key: wire.encode(value, _number) for key, value in kwargs.items()},
+            "args": [wire.encode(value, self._refer) for value in args],
+            "kwargs": {key: wire.encode(value, self._refer) for key, value in kwargs.items()},
         }
         answer = self._ask(request)
         if "error" in answer:
             raise _their_error(answer["error"])
         try:
-            self.last_args = wire.decode({"list": answer["args"]}, self._object)
-            return wire.decode(answer["answer"], self._object)
+            self.last_args = wire.decode({"list": answer["args"]}, self._referred)
+            return wire.decode(answer["answer"], self._referred)
         except Exception:
             raise StudentError(f"{name} returned something that can't be read") from None
 
-    def _object(self, number: int) -> Object:
-        return Object(self, number)
+    def _refer(self, value) -> dict:
+        if isinstance(value, Object):
+            return {"object": value._number}
+        if not callable(value):
+            raise TypeError(f"cannot send a {type(value).__name__}")
+        if not any(value is other for other in self._outside):
+            self._outside = (*self._outside, value)
+        number = next(i for i, other in enumerate(self._outside) if value is other)
+        return {"outside": [number, getattr(value, "training", None)]}
 
+    def _referred(self, kind: str, content):
+        if kind == "object":
+            return Object(self, int(content))
+        number, training = content
+        if training is not None:
+            self._outside[number].train(training is True)
+        return self._outside[number]
 
-def _number(value) -> int:
-    if isinstance(value, Object):
-        return value._number
-    raise TypeError(f"cannot send a {type(value).__name__}")
+    def _asked(self, request: dict) -> dict:
+        """Run a model of the tests' for code in the box, which sees what comes out and no more."""
+        try:
+            if len(json.dumps(request)) > MOST_ASKED:
+                raise ValueError("that is too much to ask of the model")
+            model = self._referred("outside", request["asks"])
+            args = wire.decode({"list": request["args"]}, self._referred)
+            pairs = request["kwargs"].items()
+            kwargs = {key: wire.decode(value, self._referred) for key, value in pairs}
+            return {"answer": wire.encode(model(*args, **kwargs), self._refer)}
+        except Exception as problem:
+            return {"error": f"{type(problem).__name__}: {problem}"[:600]}
 
 
 def _their_error(error) -> StudentError:
@@ -151,11 +177,19 @@ class Student(_Calls):
         raise StudentError("the notebook keeps ending the process")
 
     def _run_cell(self, number: int) -> bool:
-        """Run a cell; False where it took the box down: then only its definitions are kept."""
+        """Run a cell; False where it took the box down: then only its definitions are kept.
+
+        Where it fails, what it imports and defines is run line by line: one line that works only on
+        Colab must not cost all others.
+        """
         source = self._cells[number]
-        request = {"do": "cell", "number": number, "source": source, "seed": 0}
         try:
-            answer = self._box.ask(request, self._left(self._limits.cell))
+            error = self._run(number, source)
+            if error:
+                self._cell_errors.setdefault(number, error)
+                self._flags[f"cell {number} failed ({error.partition(':')[0]})"] = None
+                for part in parts(source):
+                    self._run(number, part)
         except (TimeoutError, Ended) as problem:
             slow = isinstance(problem, TimeoutError)
             why = "did not finish" if slow else f"stopped the notebook ({problem})"
@@ -164,9 +198,12 @@ class Student(_Calls):
             self._cells[number] = definitions(source) if number in self._whole else ""
             self._whole.discard(number)
             return False
-        if "error" in answer and number not in self._cell_errors:
-            self._cell_errors[number] = ": ".join(map(str, answer["error"]))[:300]
         return True
+
+    def _run(self, number: int, source: str) -> str:
+        request = {"do": "cell", "number": number, "source": source, "seed": 0}
+        answer = self._box.ask(request, self._left(self._limits.cell))
+        return ": ".join(map(str, answer.get("error", ())))[:300]
 
     def _left(self, seconds: float) -> float:
         left = self._end - time.monotonic()
@@ -184,7 +221,8 @@ class Student(_Calls):
                 raise StudentError("the object was lost when its process ended")
             self._start()
         try:
-            return self._box.ask({**request, "seed": 0}, self._left(self._limits.call))
+            left = self._left(self._limits.call)
+            return self._box.ask({**request, "seed": 0}, left, self._asked)
         except TimeoutError:
             why = f"{name} did not answer within {self._limits.call:g} s"
         except Ended as problem:
@@ -205,19 +243,23 @@ class Local(_Calls):
     def __init__(self, names: dict):
         self._names, self._objects = names, []
 
-    def _keep(self, value) -> int:
+    def _keep(self, value) -> dict:
+        if any(value is other for other in self._outside):
+            return self._refer(value)
         self._objects.append(value)
-        return len(self._objects) - 1
+        return {"object": len(self._objects) - 1}
+
+    def _get(self, kind: str, content):
+        return self._objects[content] if kind == "object" else self._referred(kind, content)
 
     def _ask(self, request: dict) -> dict:
         import torch
 
         torch.default_generator.manual_seed(0)  # torch.manual_seed also queues a trace for CUDA
-        get = self._objects.__getitem__
-        args = [wire.decode(value, get) for value in request["args"]]
-        kwargs = {key: wire.decode(value, get) for key, value in request["kwargs"].items()}
+        args = [wire.decode(value, self._get) for value in request["args"]]
+        kwargs = {key: wire.decode(value, self._get) for key, value in request["kwargs"].items()}
         try:
-            thing = self._names if request["object"] is None else get(request["object"])
+            thing = self._names if request["object"] is None else self._objects[request["object"]]
             if thing is self._names:
                 thing = self._names[request["name"]]
             elif request["name"]:

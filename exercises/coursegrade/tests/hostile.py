@@ -38,7 +38,7 @@ FORGE = """
 import sys, torch.testing
 torch.testing.assert_close = lambda *a, **k: None
 torch.equal = torch.allclose = lambda *a, **k: True
-for name in ("coursegrade.marking", "coursegrade.student", "pytest"):
+for name in ("coursegrade.runner", "coursegrade.student", "pytest"):
     sys.modules[name] = sys.modules[__name__]
 """
 EQUAL = """
@@ -92,7 +92,7 @@ for family, address in ((socket.AF_INET, ("127.0.0.1", {port})), (socket.AF_UNIX
 """
 AFTER = {  # code after Q2's definitions: nothing may be lost
     "scream": ("for i in range(500_000): print('spam' * 20)", GRADED, ""),
-    "big top level": ("blob = torch.ones(20 * 2**30, dtype=torch.uint8)", GRADED, "alloc"),
+    "big top level": ("blob = torch.ones(20 * 2**30, dtype=torch.uint8)", LOOK, "alloc"),
     "loop": ("while True: pass", LOOK, "did not finish"),
     "deaf loop": (
         "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
@@ -100,49 +100,49 @@ AFTER = {  # code after Q2's definitions: nothing may be lost
         "did not finish",
     ),
     "exit": ("import os; os._exit(0)", LOOK, "stopped the notebook"),
-    "sys exit": ("import sys; sys.exit(0)", GRADED, "SystemExit"),
+    "sys exit": ("import sys; sys.exit(0)", LOOK, "SystemExit"),
     "kill parent": ("import os; os.kill(os.getppid(), 9)", GRADED, ""),
-    "kill all": ("import os; os.kill(-1, 9)", GRADED, ""),
-    "kill itself": ("import os; os.kill(os.getpid(), 9)", LOOK, "stopped the notebook"),
-    "fork bomb": ("import os\nwhile True: os.fork()", GRADED, "PermissionError"),
+    "kill all": ("import os; os.kill(-1, 9)", LOOK, "ProcessLookupError"),
+    "kill itself": ("import os; os.kill(os.getpid(), 9)", GRADED, ""),  # nobody kills process 1
+    "fork bomb": ("import os\nwhile True: os.fork()", LOOK, "PermissionError"),
     "daemon": (
         "import subprocess, sys\nsubprocess.Popen([sys.executable, '-c', 'input()'])",
-        GRADED,
+        LOOK,
         "Error",
     ),
     "thread bomb": (
         "import threading, time\n"
         "while True: threading.Thread(target=time.sleep, args=(600,), daemon=True).start()",
-        GRADED,
+        LOOK,
         "can't start new thread",
     ),
     "disk fill": (
         "f = open('/tmp/a', 'wb')\nfor i in range(64):\n    f = open(f'/tmp/{i}', 'wb')\n"
         "    f.write(bytes(15 << 20)); f.flush()",
-        GRADED,
+        LOOK,
         "OSError",
     ),
-    "big file": ("open('/tmp/a', 'wb').write(bytes(1 << 28))", GRADED, "OSError"),
-    "shared memory": ("open('/dev/shm/a', 'wb').write(bytes(1 << 24))", GRADED, "OSError"),
-    "input": ("x = input('?')", GRADED, "TypeError"),
+    "big file": ("open('/tmp/a', 'wb').write(bytes(1 << 28))", LOOK, "OSError"),
+    "shared memory": ("open('/dev/shm/a', 'wb').write(bytes(1 << 24))", LOOK, "OSError"),
+    "input": ("x = input('?')", LOOK, "TypeError"),
     "closed files": ("import os; os.closerange(0, 256)", LOOK, "cell 9"),
     "ptrace": (
         "import ctypes; assert ctypes.CDLL(None).ptrace(16, 1, 0, 0) == -1",
-        GRADED,
+        LOOK,
         "",
     ),
     "new namespace": (
         "import ctypes; assert ctypes.CDLL(None).unshare(0x10000000) == -1",
-        GRADED,
+        LOOK,
         "",
     ),
-    "html": ("raise ValueError('<script>alert(1)</script>\\x1b[31m')", GRADED, "script"),
+    "html": ("raise ValueError('<script>alert(1)</script>\\x1b[31m')", LOOK, "script"),
     "evil words": (
         "class E(Exception):\n    def __str__(self): raise self\nraise E",
-        GRADED,
+        LOOK,
         "E: ?",
     ),
-    "search": (SEARCH, GRADED, "coursegrade_is_not_here"),
+    "search": (SEARCH, LOOK, "cell 9"),
     "magics": ("%matplotlib inline\n!rm -rf /\nx = !ls\nx?", GRADED, ""),
 }
 Q1 = {  # another Q1: its points are lost, no other
@@ -164,9 +164,14 @@ Q1 = {  # another Q1: its points are lost, no other
     "deep frame": (ALL_DESCRIPTORS + CUE + "shout(frame(b'[' * 200_000))\n    " + LOSE, LOOK, ""),
     "huge frame": (ALL_DESCRIPTORS + CUE + "shout(b'\\xff' * 4000)\n    " + LOSE, LOOK, "large"),
     "number bomb": (ALL_DESCRIPTORS + CUE + "shout(frame(b'9' * 60000))\n    " + LOSE, LOOK, ""),
-    "syntax error": ("def cue_weights(queries, keys\n    return 1\n", GRADED, "SyntaxError"),
-    "no memory before": ("x = torch.ones(20 * 2**30)\n" + CUE + LOSE, GRADED, ""),
+    "syntax error": ("def cue_weights(queries, keys\n    return 1\n", LOOK, "SyntaxError"),
 }
+
+
+def huge(path):
+    """A file of 65 MB that takes no room."""
+    path.touch()
+    os.truncate(path, 65 << 20)
 
 
 def cases(exercise, outside: Path, port: int) -> dict[str, Case]:
@@ -178,15 +183,15 @@ def cases(exercise, outside: Path, port: int) -> dict[str, Case]:
     good, name = book().text(), "work.ipynb"
     one = {
         "correct": Case({name: good}, GRADED, FULL),
-        "released": Case({name: Book(exercise, solution=False).text()}, GRADED, 0),
+        "released": Case({name: Book(exercise, solution=False).text()}, LOOK, 0, "no question"),
         "truncated": Case({name: good[: len(good) // 2]}, UNREADABLE, None, "cut short"),
         "empty": Case({name: ""}, UNREADABLE, None, "empty"),
         "no notebook": Case({name: '{"hello": 1}'}, UNREADABLE, None, "not a notebook"),
         "a list": Case({name: "[1, 2]"}, UNREADABLE, None, "not a notebook"),
         "binary": Case({name: bytes(range(256))}, UNREADABLE, None, "not a whole"),
         "deep file": Case({name: "[" * 100_000}, UNREADABLE, None, "not a whole"),
-        "too large": Case({name: " " * (11 << 20)}, UNREADABLE, None, "larger"),
-        "two": Case({name: good, "b.ipynb": good}, UNREADABLE, None, "2 notebooks"),
+        "too large": Case({name: huge}, UNREADABLE, None, "larger"),
+        "two": Case({name: good, "b.ipynb": good + " "}, UNREADABLE, None, "2 notebooks"),
         "none": Case({"essay.pdf": "x"}, UNREADABLE, None, "0 notebooks"),
         "symlink": Case(
             {name: lambda path: path.symlink_to("../correct/work.ipynb")}, UNREADABLE, None, "link"
@@ -201,7 +206,7 @@ def cases(exercise, outside: Path, port: int) -> dict[str, Case]:
     odd.cells[:0] = [7, None, {"cell_type": "code"}, {"cell_type": "code", "source": 5}, {}]
     one["wrong kernel"] = Case({name: julia.text()}, GRADED, FULL)
     one["cells twice"] = Case({name: twice.text()}, GRADED, FULL)
-    one["cell missing"] = Case({name: less.text()}, GRADED, FULL - 9)
+    one["cell missing"] = Case({name: less.text()}, LOOK, FULL - 9, "not defined: attend")
     one["odd cells"] = Case({name: odd.text()}, GRADED, FULL)
     one["with a BOM"] = Case({name: b"\xef\xbb\xbf" + good.encode()}, GRADED, FULL)
     for who, (code, status, reason) in AFTER.items():
@@ -215,14 +220,16 @@ def cases(exercise, outside: Path, port: int) -> dict[str, Case]:
     one["wrong"] = Case({name: wrong.text()}, GRADED, FULL - len(half[1]))
     # Zeros leave the arguments as they were: that test's point is honestly theirs.
     forge = book().put("cue_weights", FORGE + CUE + LOSE)
-    one["forged torch"] = Case({name: forge.text()}, GRADED, NO_Q1 + 1)
+    one["forged torch"] = Case({name: forge.text()}, LOOK, NO_Q1 + 1, "sys.modules")
+    first = book().put("cue_weights", "x = torch.ones(20 * 2**30)\n" + CUE + LOSE)
+    one["no memory before"] = Case({name: first.text()}, LOOK, NO_Q1 + 1, "alloc")
     lying = book().put("cue_weights", LYING)
     one["lying tensor"] = Case({name: lying.text()}, GRADED, NO_Q1 + 1)
     patch = (
         "import sys\nfor m in ('wire', '__main__'):\n    sys.modules[m].encode = lambda *a: True\n"
     )
     grader = book().add("attend_or_miss", after=patch)
-    one["patched driver"] = Case({name: grader.text()}, GRADED, 0)
+    one["patched driver"] = Case({name: grader.text()}, LOOK, FULL, "KeyError")  # it isn't there
     leaves = WRITE.format(outside=str(outside))
     one["writes outside"] = Case({name: book().add("saliency", after=leaves).text()}, GRADED, FULL)
     calls = CONNECT.format(port=port)

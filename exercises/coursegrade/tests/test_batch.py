@@ -4,10 +4,23 @@ import csv
 import json
 import os
 
+import joblib
 import pytest
 from grading_helpers import ALL, Book
 
-from coursegrade import __main__, batch, cluster, docker, handins, marker, notebook, reports
+from coursegrade import (
+    __main__,
+    answers,
+    batch,
+    cluster,
+    docker,
+    grade_one,
+    handins,
+    notebook,
+    release,
+    reports,
+    watched,
+)
 from coursegrade.backends import backend
 from coursegrade.limits import Limits
 
@@ -25,7 +38,7 @@ def touch(folder, *names):
 def found(folder):
     return {
         hand.student: (hand.name, hand.id, hand.late, len(hand.files))
-        for hand in handins.find(folder)
+        for hand in handins.find(folder)[0]
     }
 
 
@@ -55,18 +68,25 @@ def test_a_folder_a_student(tmp_path):
         handins.find(tmp_path / "nowhere")
 
 
-def fake(monkeypatch, status=marker.GRADED):
+def fake(monkeypatch, status=grade_one.GRADED):
     """A marker without a box that counts whom it marks."""
     marked = []
 
     def mark(task):
         marked.append(task.student)
-        record = marker.blank(task)
+        record = grade_one.blank(task)
         return record | {"status": status, "problem": "", "seconds": 0.0}
 
-    monkeypatch.setattr(marker, "mark", mark)
+    monkeypatch.setattr(grade_one, "mark", mark)
     monkeypatch.setattr(backend(), "why_not", lambda: None)
     return marked
+
+
+def task_of(text):
+    """What a worker gets of a hand-in."""
+    one = handins.HandIn("ada", "ada", "", False, "folder", (), ())
+    [task] = batch.tasks(EXERCISE, [one], "a", Limits())
+    return task._replace(name="a.ipynb", raw=text.encode(), problem="")
 
 
 def grade(folder, out, **options):
@@ -103,27 +123,27 @@ def test_nothing_twice_and_nothing_stale(tmp_path, monkeypatch):
 
 def test_other_tests_limits_and_lateness_mark_anew(tmp_path):
     touch(tmp_path, "ada/a.ipynb")
-    [task] = batch.tasks(EXERCISE, handins.find(tmp_path), "a", Limits())
+    [task] = batch.tasks(EXERCISE, handins.find(tmp_path)[0], "a", Limits())
     changed = task._replace(tests=task.tests._replace(hidden=task.tests.hidden + "\n# more\n"))
     assert batch.key(task, "v") != batch.key(changed, "v")
     assert batch.key(task, "v") != batch.key(task._replace(limits=Limits(call=9)), "v")
-    assert batch.key(task, "v") != batch.key(task._replace(late=True), "v")  # its flag
+    assert batch.key(task, "v") != batch.key(task._replace(flags=("late",)), "v")
 
 
 def test_an_interrupted_run_goes_on(tmp_path, monkeypatch):
     marked = fake(monkeypatch)
     touch(tmp_path / "in", "ada/a.ipynb", "alan/a.ipynb", "grace/a.ipynb")
-    counting = marker.mark
+    counting = grade_one.mark
 
     def until_alan(task):
         if task.student == "grace":
             raise KeyboardInterrupt
         return counting(task)
 
-    monkeypatch.setattr(marker, "mark", until_alan)
+    monkeypatch.setattr(grade_one, "mark", until_alan)
     with pytest.raises(KeyboardInterrupt):
         grade(tmp_path / "in", tmp_path / "out")
-    monkeypatch.setattr(marker, "mark", counting)
+    monkeypatch.setattr(grade_one, "mark", counting)
     grade(tmp_path / "in", tmp_path / "out")
     assert sorted(marked) == ["ada", "alan", "grace"]
 
@@ -139,12 +159,13 @@ def test_a_fault_is_retried_and_blank(tmp_path, monkeypatch):
         raise GraderFault("the box did not start")
 
     monkeypatch.setattr(student, "Box", broken)
+    monkeypatch.setattr(grade_one, "in_worker", grade_one.examine)
     monkeypatch.setattr(backend(), "why_not", lambda: None)
     folder = tmp_path / "in" / "ada"
     folder.mkdir(parents=True)
     (folder / "a.ipynb").write_text(Book(EXERCISE).text())
     [record] = grade(tmp_path / "in", tmp_path / "out")
-    assert record["status"] == marker.FAULT and len(starts) == 2
+    assert record["status"] == grade_one.FAULT and len(starts) == 2
     assert reports.marks(record, POINTS) == dict.fromkeys((*POINTS, "auto"), "")
     text = (tmp_path / "out" / "feedback" / "ada.md").read_text()
     assert "you need do nothing" in text and "✗" not in text
@@ -164,9 +185,9 @@ def test_a_fault_heals_at_the_second_try(box, tmp_path, monkeypatch):
         return Box(limits)
 
     monkeypatch.setattr(student, "Box", once_broken)
-    raw = Book(EXERCISE).text().encode()
-    task = marker.Task("ada", raw, "", False, EXERCISE.tests, {}, "a", Limits())
-    assert reports.marks(marker.mark(task), POINTS)["auto"] == sum(POINTS.values())
+    monkeypatch.setattr(grade_one, "in_worker", grade_one.examine)
+    task = task_of(Book(EXERCISE).text())
+    assert reports.marks(grade_one.mark(task), POINTS)["auto"] == sum(POINTS.values())
 
 
 def test_no_box_no_grading(tmp_path, monkeypatch, capsys):
@@ -187,18 +208,36 @@ def test_forbidden_names_are_flagged_with_the_line():
         "def attention(q, k, v, lengths):\n"
         "    return F.scaled_dot_product_attention(q, k, v), None\n",
     )
-    cells = notebook.parse(book.text().encode())
-    [flag] = notebook.forbidden_calls(cells, ALL[2].forbidden())
+    cells, given = notebook.parse(book.text().encode()), release.given(ALL[2])
+    [flag] = watched.forbidden_calls(cells, ALL[2].forbidden(), given)
     assert flag.startswith("q3: cell ") and "line 3 names scaled_dot_product_attention" in flag
     sly = "f = getattr(torch.nn.functional, 'scaled_dot_product_attention')"
-    assert notebook.forbidden_calls([("code", sly)], ALL[2].forbidden())
+    assert watched.forbidden_calls([("code", sly)], ALL[2].forbidden())
+    slyer = "f = getattr(torch.nn.functional, 'scaled_dot_' + 'product_attention')"
+    assert watched.forbidden_calls([("code", slyer)], ALL[2].forbidden())
     plain = notebook.parse(Book(ALL[2]).text().encode())
-    assert notebook.forbidden_calls(plain, ALL[2].forbidden()) == []
+    assert watched.forbidden_calls(plain, ALL[2].forbidden(), given) == []
+
+
+@pytest.mark.parametrize(
+    "code, flagged",
+    [
+        ("import gc", True),
+        ("import sys\nsys.modules['wire'].encode = None", True),
+        ("f.__globals__['encode'] = None", True),
+        ("vars(torch.nn.functional)['x']", True),
+        ("eval('1')", True),
+        ("from sys import modules", True),
+        ("model.eval()\nfor m in model.modules(): getattr(m, 'weight', None)", False),
+    ],
+)
+def test_reaching_around_is_flagged(code, flagged):
+    assert bool(watched.forbidden_calls([("code", code)], {})) == flagged
 
 
 def test_written_answers_are_collected():
     cells = [("markdown", "**Answer Q5:**\n\n*write here*"), ("markdown", "**Answer Q6:** =1+1")]
-    assert notebook.answers(cells) == {"q5": "", "q6": "=1+1"}
+    assert answers.answers(cells) == {"q5": "", "q6": "=1+1"}
     assert reports.cell("=1+1") == "'=1+1" and reports.cell("-2.5") == "-2.5"
     assert reports.cell(" @x") == "' @x" and reports.cell("a\n=b") == "a =b"
 
@@ -256,16 +295,16 @@ def test_a_lost_worker_costs_nobody_else_a_mark(tmp_path, monkeypatch, broken):
     folder = tmp_path / "in"
     touch(folder, "ada/a.ipynb", "alan/a.ipynb", "grace/a.ipynb")
 
-    def breaking(some, jobs):
+    def breaking(some, jobs, ours):
         for i, task in list(some.items()):
             if task.student == "alan":
                 raise problem
-            yield i, marker.mark(task)
+            yield i, grade_one.mark(task)
 
     monkeypatch.setattr(batch, "_in_parallel", breaking)
     records = {record["student"]: record for record in grade(folder, tmp_path / "out")}
     statuses = [records[who]["status"] for who in ("ada", "alan", "grace")]
-    assert statuses == [marker.GRADED, marker.FAULT, marker.GRADED]
+    assert statuses == [grade_one.GRADED, grade_one.FAULT, grade_one.GRADED]
     assert reports.marks(records["alan"], POINTS)["auto"] == ""
 
 
@@ -299,12 +338,67 @@ def test_docker_runs(monkeypatch):
     if why := docker.why_not():
         pytest.skip(why)
     monkeypatch.setenv("COURSEGRADE_BOX", "docker")
-    raw = Book(EXERCISE).text().encode()
-    task = marker.Task("ada", raw, "", False, EXERCISE.tests, {}, "a", Limits())
-    assert reports.marks(marker.mark(task), POINTS)["auto"] == sum(POINTS.values())
+    task = task_of(Book(EXERCISE).text())
+    assert reports.marks(grade_one.mark(task), POINTS)["auto"] == sum(POINTS.values())
 
 
 def test_an_unknown_box_is_refused(monkeypatch):
     monkeypatch.setenv("COURSEGRADE_BOX", "none")
     with pytest.raises(ValueError, match=r"must be one of bubblewrap, docker"):
         backend()
+
+
+def test_layer_norm_is_flagged_where_it_is_the_students_own():
+    given, cells = release.given(ALL[6]), notebook.parse(Book(ALL[6]).text().encode())
+    assert watched.forbidden_calls(cells, ALL[6].forbidden(), given) == []
+    cells.append(("code", "def normalise(x, gain, bias): return nn.LayerNorm(8)(x)"))
+    [flag] = watched.forbidden_calls(cells, ALL[6].forbidden(), given)
+    assert flag.endswith("line 1 names LayerNorm")
+
+
+def test_a_killed_first_run_keeps_its_salt_and_a_folder_its_exercise(tmp_path, monkeypatch):
+    fake(monkeypatch)
+    touch(tmp_path / "in", "ada/a.ipynb")
+    salts = []
+
+    def killed(task):
+        salts.append(task.salt)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(grade_one, "mark", killed)
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            grade(tmp_path / "in", tmp_path / "out", salt=None)
+    assert salts[0] == salts[1]
+    with pytest.raises(ValueError, match="results of 01_cues"):
+        batch.grade(ALL[1], tmp_path / "in", tmp_path / "out", quiet=True)
+
+
+def test_a_worker_that_came_late_is_asked_before_each_hand_in(monkeypatch):
+    from types import SimpleNamespace
+
+    marked = []
+    monkeypatch.setattr(grade_one, "mark", marked.append)
+    monkeypatch.setattr(cluster, "fitness", lambda: OURS._replace(why_not="no bwrap"))
+    task = SimpleNamespace()
+    assert batch._numbered(3, task, OURS) == (3, None) and not marked
+    batch._numbered(3, task, None)
+    assert marked == [task]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_hand_ins_of_an_unfit_worker_go_to_a_fit_one(monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(cluster, "fitness", lambda: OURS)
+    options = {"n_workers": 2, "processes": False, "dashboard_address": None, "protocol": "tcp"}
+    with distributed.LocalCluster(threads_per_worker=1, **options) as two:
+        fit, unfit = (worker.address for worker in two.workers.values())
+        with cluster.workers(two.scheduler_address) as only_fit:
+            found = {fit: OURS, unfit: OURS._replace(why_not="no bwrap")}
+            monkeypatch.setattr(cluster, "_found", lambda client: found)
+            with only_fit():
+                where = joblib.delayed(lambda _: distributed.get_worker().address)
+                assert set(joblib.Parallel(batch_size=1)(where(i) for i in range(6))) == {fit}
+            monkeypatch.setattr(cluster, "_found", lambda client: {unfit: found[unfit]})
+            with pytest.raises(cluster.NoBox):
+                only_fit()

@@ -7,8 +7,9 @@ import pytest
 from grading_helpers import ALL, NAMES, code_of, edited, failed, mutants_of, rows_of
 from nbclient import NotebookClient
 
-from coursegrade import release
+from coursegrade import notebook, release, runner
 from coursegrade.exercise import Exercise
+from coursegrade.student import Student
 
 SALTS = ("a", "b", "c")
 each = pytest.mark.parametrize("exercise", ALL, ids=NAMES)
@@ -31,6 +32,7 @@ def test_notebooks_run_clean(exercise, solution):
     said = "".join(
         output.text for cell in book.cells for output in cell.get("outputs", []) if output.text
     ).splitlines()
+    said = [line for line in said if not line.startswith("size ")]
     assert len(said) == sum(not row.hidden for row in rows_of(exercise, "", "a"))
     wanted = "ok  " if solution else "NOT YET"
     assert all(line.startswith(wanted) for line in said), said
@@ -48,7 +50,7 @@ def test_the_released_notebook_fails_every_test_politely(exercise):
 def test_released_is_self_contained_and_holds_no_solution(exercise):
     text = release.build(exercise)
     imports = set(re.findall(r"^\s*\"?(?:import|from) (\w+)", code_of(text), re.MULTILINE))
-    assert imports <= {"torch", "hashlib", "types"}
+    assert imports <= {"torch", "hashlib", "types", "pathlib"}
     assert "SOLUTION" not in text and "#|" not in text and "coursegrade" not in text
     assert 'STUDENT = \\"' in text and "Rubric" not in text and "test_hidden" not in text
     assert release.build(exercise) == text  # no chance in it
@@ -164,3 +166,34 @@ def test_release_writes_both_apart(tmp_path):
     assert student.parent != solution.parent
     assert "NotImplementedError" in student.read_text(encoding="utf-8")
     assert "others = " in solution.read_text(encoding="utf-8")
+
+
+REMEMBER = """
+def suspect(table, places, place=(1, 0), peek=None):
+    model = nn.Module()
+    model.forward = lambda ids, state=None: (table[ids], state)
+    model.future = [False] * 2 if peek is None else [bool(p[:5, :5].triu(1).any()) for p in peek]
+    model.sound = place == (1, 0)
+    return model
+
+def keeps_cache(model, ids): return model.sound and not model.future[0]
+def keeps_past(model, ids): return not model.future[0]
+def keeps_mode(model, ids): return model.future[0] == model.future[1]
+"""
+
+
+def test_a_helper_that_remembers_what_it_was_given_wins_nothing():
+    """The models of 07's Q4 are made outside: whose laws are broken can only be asked of them."""
+    code = code_of(release.build(ALL[6], solution=True)) + REMEMBER
+    rows = [row for row in rows_of(ALL[6], code, "a") if row.question == "q4"]
+    assert not any(row.ok for row in rows)
+
+
+@pytest.mark.parametrize("exercise", [ALL[3], ALL[6]], ids=lambda exercise: exercise.name)
+def test_models_of_the_tests_are_asked_from_the_box(box, exercise):
+    cells = notebook.parse(release.build(exercise, solution=True).encode())
+    boxed = Student(notebook.code_cells(cells))
+    try:
+        assert failed(runner.run(boxed, exercise.tests, "a")) == set()
+    finally:
+        boxed.close()

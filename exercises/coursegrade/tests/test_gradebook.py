@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from coursegrade import __main__, gradebook, gradescope, handmarks, marker, reports, roster
+from coursegrade import __main__, grade_one, gradebook, gradescope, reports, roster, written
 from coursegrade.exercise import Exercise
 from coursegrade.tables import Table
 
@@ -41,7 +41,7 @@ Identifier,"Full name","Email address",Status,Grade,"Maximum Grade","Grade can b
 '''
 
 
-def record(name, points=MOST, source="folder", id="", status=marker.GRADED, answers=None):
+def record(name, points=MOST, source="folder", id="", status=grade_one.GRADED, answers=None):
     """A record as results.json holds it, with one row of the points that were got."""
     rows = [{"question": "q1", "points": points, "ok": True, "hidden": True, "test": "t"}]
     rows[0] |= {"hint": "A hint.", "message": ""}
@@ -85,7 +85,7 @@ def test_a_canvas_export_is_filled_by_number(tmp_path):
         record("lovelaceada", 20, id="55", **canvas),
         record("turingalan", 10, id="56", **canvas),
         record("hoppergrace", 9, id="57", **canvas),
-        record("noetheremmy", id="58", status=marker.FAULT, **canvas),
+        record("noetheremmy", id="58", status=grade_one.FAULT, **canvas),
         record("nobodyneil", 8, id="59", **canvas),
     )
     mark_by_hand(out, lovelaceada="3.5", turingalan="4", hoppergrace="0", nobodyneil="1")
@@ -214,8 +214,8 @@ def test_written_csv_is_read_as_excel_saves_it(tmp_path):
     path = tmp_path / "written.csv"
     rows = "student;question;mark;answer;comment\r\nJosé;q5;3,5;=x;\r\nAda;q5;;y;fine\r\n"
     path.write_bytes(rows.encode("cp1252"))
-    found = handmarks.read(path)
-    assert handmarks.points(found, {"q5": 4}) == {("José", "q5"): Decimal("3.5")}
+    found = written.read(path)
+    assert written.points(found, {"q5": 4}) == {("José", "q5"): Decimal("3.5")}
     assert [row.more for row in found] == [False, True]
 
 
@@ -342,7 +342,9 @@ def test_nothing_but_the_filled_column_changes(data):
 
 def test_gradescope_gets_a_file_a_hand_in(tmp_path):
     out, to = tmp_path / "marks", tmp_path / "gradescope"
-    write_results(out, record("ada", 20), record("alan", status=marker.UNREADABLE), record("emmy"))
+    write_results(
+        out, record("ada", 20), record("alan", status=grade_one.UNREADABLE), record("emmy")
+    )
     mark_by_hand(out, ada="2.5")
     files, notes = gradescope.write(out, to)
     assert [path.relative_to(to).as_posix() for path in files] == ["ada/results.json"]
@@ -368,3 +370,14 @@ def test_the_command_says_what_it_did(tmp_path, capsys):
     assert __main__.main(["gradebook", str(out)]) == 2
     assert __main__.main(["gradebook", str(tmp_path), "--roster", str(export)]) == 2
     assert "folder that make grade wrote" in capsys.readouterr().err
+
+
+def test_moodles_worksheet_says_who_is_late(tmp_path):
+    out, export = tmp_path / "marks", tmp_path / "export.csv"
+    status = "Submitted for grading - 2 days 3 hours late"
+    export.write_text(WORKSHEET.replace("ada@example.org,Submitted", f"ada@example.org,{status}"))
+    write_results(out, *(record("x", id=id, source="moodle") for id in ("123", "78")))
+    _, filled = gradebook.write(out, export, only_auto=True)
+    assert [note for note in filled.notes if note.startswith("late")] == [
+        "late: Ada Lovelace (2 days 3 hours late)"
+    ]

@@ -1,0 +1,162 @@
+"""The layer × head browser: every head of every layer on one scale, one of them large."""
+
+from __future__ import annotations
+
+import numpy as np
+import traitlets as t
+
+from ..._checks import as_place, check_choice
+from .. import base
+from .examples import KINDS, SIDES, as_browsed, as_kinds, as_numbers
+
+
+class LayerHeadBrowser(base.Widget):
+    """All heads of a Transformer as small maps, layers in rows, and one of them drawn large.
+
+    The reader chooses the kind of attention, the example and the head, points at a cell of the
+    large map or pins it, and reads its weight; a pinned cell stays while heads change. In decoder
+    maps the keys later than the query are hatched as masked; on cross maps links are outlined.
+
+    Args:
+        examples: dicts with "source" and "target", the tokens, and weights of any kind, the same
+            kinds in each: "encoder" (l, h, k, k), "decoder" (l, h, q, q), 0 where the key is
+            later than the query, and "cross" (l, h, q, k). Each kind has its own layers l and
+            heads h, the same in all examples. Optional are "sure" and "possible", links as
+            (target index, source index), and "name". Tokens that no weight needs may be left out.
+        kinds: the kinds to show of those that are there, of "encoder", "decoder", "cross".
+        scores: numbers from 0 to 1 to print under the small maps, {kind: (l, h)}.
+        score_label: what these numbers are, such as "hit rate".
+        kind: the kind to show first; by default the first that is there.
+        example, layer, head: the positions to show first, from 0.
+        cell: (query, key) to pin at the start, positions from 0.
+        title: one line above.
+        alt: one sentence for readers who do not see it.
+        vmax: the weight of the darkest colour, in all maps.
+
+    Weights are held in 255 steps, to keep pages light; a weight that is not zero stays so.
+
+    Raises:
+        TypeError: tokens or links are of another type.
+        ValueError: an argument does not fit; the message names it, what came and what is needed.
+
+    Source: the three uses of attention as in Vaswani et al. 2017, section 3.2.3; heads in a grid
+    of layers as in Vig 2019; sure and possible links as in Och and Ney 2003, section 5.
+    """
+
+    _examples = t.List(t.Dict()).tag(sync=True)  # as `as_browsed` gives them
+    _weights = t.Bytes().tag(sync=True)  # one byte each: example, kind, l, h, q, k
+    _sizes = t.Dict().tag(sync=True)  # [l, h] by kind
+    _scores = t.Dict().tag(sync=True)  # (l, h) by kind; none: no numbers
+    kinds = t.List(t.Unicode()).tag(sync=True)
+    score_label = t.Unicode().tag(sync=True)
+    kind = t.Unicode().tag(sync=True)
+    example = t.Any(0).tag(sync=True)
+    layer = t.Any(0).tag(sync=True)
+    head = t.Any(0).tag(sync=True)
+    cell = t.Any().tag(sync=True)
+    vmax = base.Number(1.0, positive=True).tag(sync=True)
+
+    _check_kind = base.one_of("kind", lambda self: self.kinds)
+    _check_example = base.place_of("example", "examples", lambda self: len(self._examples))
+    _check_layer = base.place_of("layer", "layers", lambda self: self._sizes[self.kind][0])
+    _check_head = base.place_of("head", "heads", lambda self: self._sizes[self.kind][1])
+
+    def __init__(
+        self,
+        examples,
+        *,
+        kinds=KINDS,
+        title="",
+        alt="",
+        scores=None,
+        score_label="",
+        kind=None,
+        example=0,
+        layer=0,
+        head=0,
+        cell=None,
+        vmax=1.0,
+    ):
+        plain, sizes, weights = as_browsed(examples, as_kinds(kinds))
+        # these two first: what else there is to choose from hangs on them
+        kind = check_choice("kind", next(iter(sizes)) if kind is None else kind, list(sizes))
+        example = as_place("example", example, len(plain), "examples")
+        super().__init__(
+            _examples=plain,
+            _weights=weights,
+            _sizes=sizes,
+            _scores=as_numbers(scores, sizes),
+            kinds=list(sizes),
+            score_label=score_label,
+            kind=kind,
+            example=example,
+            layer=layer,
+            head=head,
+            cell=cell,
+            title=title,
+            alt=alt
+            or "Attention weights of every layer and head, "
+            f"{' and '.join(', '.join(sizes).rsplit(', ', 1))}.",
+            vmax=vmax,
+        )
+
+    @t.validate("cell")
+    def _check_cell(self, proposal):
+        cell = proposal["value"]
+        if cell is None:
+            return None
+        place = [cell] if isinstance(cell, (int, str)) else list(cell)
+        if len(place) != 2:
+            raise ValueError(f"cell must be (query, key) or None, got {cell!r}")
+        queries, keys = map(len, self.tokens())
+        return [
+            as_place("cell's query", place[0], queries, "queries"),
+            as_place("cell's key", place[1], keys, "keys"),
+        ]
+
+    @t.observe("kind", "example")
+    def _keep_place(self, change):
+        """Another kind may have fewer layers or heads; a pinned cell is let go."""
+        if not isinstance(change["old"], (int, str)) or change["old"] == "":
+            return  # at the start
+        layers, heads = self._sizes[self.kind]
+        self.cell = None
+        self.layer, self.head = min(self.layer, layers - 1), min(self.head, heads - 1)
+
+    def tokens(self) -> tuple[list[str], list[str]]:
+        """The tokens that are queries and those that are keys in the maps shown."""
+        shown = self._examples[self.example]
+        queries, keys = SIDES[self.kind]
+        return shown[queries], shown[keys]
+
+    def maps(self) -> np.ndarray:
+        """The weights of every layer and head of the kind and example shown: (l, h, q, k)."""
+        start = 0
+        for n, example in enumerate(self._examples):
+            for kind, (layers, heads) in self._sizes.items():
+                shape = (layers, heads, *(len(example[side]) for side in SIDES[kind]))
+                size = int(np.prod(shape))
+                if (n, kind) == (self.example, self.kind):
+                    return np.frombuffer(self._weights, "u1", size, start).reshape(shape) / 255
+                start += size
+        raise AssertionError("the kind and the example shown are there")
+
+    def weights(self) -> np.ndarray:
+        """The weights drawn large, as held: (q, k)."""
+        return self.maps()[self.layer, self.head]
+
+    def allowed(self) -> np.ndarray:
+        """Where attention is allowed: in decoder maps to no later key; boolean (q, k)."""
+        everywhere = np.ones(tuple(map(len, self.tokens())), dtype=bool)
+        return np.tril(everywhere) if self.kind == "decoder" else everywhere
+
+    def gold(self, links: str = "sure") -> np.ndarray:
+        """Sure links, or those only possible, on the map shown, a cross map; boolean (q, k)."""
+        check_choice("links", links, ("sure", "possible"))
+        found = self._examples[self.example][links] if self.kind == "cross" else []
+        return base.marks_of(found, tuple(map(len, self.tokens())))
+
+    def __repr__(self) -> str:
+        kinds = ", ".join(f"{kind} {layers} x {h}" for kind, (layers, h) in self._sizes.items())
+        count = len(self._examples)
+        return f"LayerHeadBrowser({kinds}, {count} {'example' if count == 1 else 'examples'})"

@@ -1,0 +1,102 @@
+// The heat map widget: shows the weights that the model's scores and mask give, and answers.
+import { drawMap } from "../core/draw.js";
+import { Explorer } from "../core/explorer.js";
+import { listenTo } from "../core/gestures.js";
+import { planLayout } from "../core/layout.js";
+import { HEARD, MAP } from "../core/skeleton.js";
+import { onStage } from "../core/stage.js";
+import { View } from "../core/view.js";
+import { makeHeatmapControls } from "./controls.js";
+import { HeadGrid } from "./heads.js";
+import { Legend } from "./legend.js";
+import { tensorLiteral } from "./literal.js";
+import { caption, news } from "./news.js";
+import { readArrays, takePicture } from "./picture.js";
+
+const SETTINGS = [
+  "lengths", "causal", "temperature", "scale", "scaled", "batch", "vmax", "head", "view", "query",
+  "dim_later", "difference_max",
+];
+const CONTENT = [
+  "_scores", "_mask", "_values", "_compare", "_gold", "_shape", "query_labels", "key_labels",
+  "title", "alt",
+];
+const TALLEST = 440; // pixels of a map below its heads, where the page sets no height
+const SKELETON = `<p class="ah-title"></p>${MAP}${HEARD}`;
+
+class HeatmapView extends View {
+  constructor(model, root, palette) {
+    super(model, root, palette, SKELETON);
+    const say = (text) => this.voice.say(text);
+    this.map = this.find(".ah-map");
+    this.canvas = this.find("canvas");
+    this.explorer = new Explorer(root, model, say);
+    listenTo(this.canvas, this.explorer);
+    this.controls = makeHeatmapControls(model, { say, copyText: () => this.literal() });
+    this.grid = model.get("controls").includes("grid") ? new HeadGrid(model) : null;
+    this.legend = new Legend(model);
+    this.title.after(this.controls.node, ...(this.grid ? [this.grid.node] : []));
+    this.map.after(this.legend.node);
+    this.readContent();
+    this.follow(SETTINGS, (name) => this.readSettings(name));
+    this.follow(CONTENT, () => this.readContent());
+  }
+
+  literal() {
+    const { weights, queries, keys } = this.picture;
+    return tensorLiteral(weights, queries, keys);
+  }
+
+  /** Takes in what a chapter fixes: arrays, labels, title. */
+  readContent() {
+    this.arrays = readArrays(this.model);
+    this.showTitle(this.canvas);
+    this.explorer.forget();
+    this.takePicture();
+    this.place();
+    this.voice.tell(this.picture, caption(this.model, this.picture));
+  }
+
+  /** Takes in what a reader moves: weights and picture, at once; the table and voice, later. */
+  readSettings(name) {
+    const { queryLabels, keyLabels } = this.picture;
+    this.takePicture();
+    const same = this.picture.queryLabels === queryLabels && this.picture.keyLabels === keyLabels;
+    if (same) this.draw();
+    else this.place();
+    if (name === "query") this.explorer.queryChanged();
+    else this.speak(name);
+  }
+
+  speak(name) {
+    const { model, picture, explorer } = this;
+    const line = explorer.resting ? "" : explorer.describe(16);
+    this.voice.tell(picture, caption(model, picture), news(name, model, picture, line));
+  }
+
+  takePicture() {
+    this.picture = takePicture(this.model, this.arrays);
+    this.controls.refresh();
+    this.legend.show(this.picture, this.model.get("vmax"));
+  }
+
+  /** Chooses the cell size. In the static page the box's height is fixed: the map takes the rest. */
+  place() {
+    const ratio = this.measure();
+    const width = this.root.clientWidth || 640;
+    this.grid?.place(width, ratio);
+    this.grid?.draw(this.arrays, this.palette);
+    const { queryLabels, keyLabels } = this.picture;
+    const height = this.restFor(this.map) || (this.grid ? TALLEST : Infinity);
+    this.layout = planLayout(this.canvas.getContext("2d"), { width, height, queryLabels, keyLabels, ratio });
+    this.draw();
+  }
+
+  draw() {
+    drawMap(this.canvas, this.layout, this.picture, this.palette);
+    this.grid?.draw(this.arrays, this.palette);
+    this.explorer.show(this.picture, this.layout);
+  }
+}
+
+export default onStage(HeatmapView, "attn-heatmap");

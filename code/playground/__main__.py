@@ -1,0 +1,5 @@
+"""`python -m playground` in the folder `code`."""
+
+from .models import main
+
+main()

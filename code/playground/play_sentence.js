@@ -1,0 +1,91 @@
+// The sentence: a field to type in, examples, and what the model does not know of it.
+import { button, element, segments, select } from "../attnbook/widgets/core/inputs.js";
+import { englishText, nearest, tokenize } from "./play_text.js";
+
+const MARKS = [".", "?", "!"];
+
+/** The tokens of a typed sentence, with a last mark, and the unknown ones among them. */
+export function readSentence(text, known, longest) {
+  const words = tokenize(text);
+  const added = words.length > 0 && !MARKS.includes(words.at(-1)) ? "." : "";
+  if (added && known.has(added)) words.push(added);
+  return {
+    words, added, unknown: [...new Set(words.filter((word) => !known.has(word)))],
+    long: words.length > longest,
+  };
+}
+
+export class Sentence {
+  /**
+   * `models`: [{label, examples, about}, ...]. `change(text)` is called while the reader types,
+   * `wake()` when a model is wanted, `choose(n)` when it is another one.
+   */
+  constructor({ models, change, wake, choose }) {
+    this.change = change;
+    this.input = element("input", {
+      type: "text", class: "pg-input", autocomplete: "off", autocapitalize: "off", spellcheck: "false",
+      maxlength: "400", lang: "en", enterkeyhint: "go", "aria-describedby": "pg-notes",
+    });
+    this.go = element("button", { type: "submit", class: "ah-button pg-go" }, "Translate");
+    this.pick = element("div", { class: "pg-examples" });
+    this.about = element("p", { class: "pg-about" });
+    this.notes = element("div", { class: "pg-notes", id: "pg-notes" });
+    this.node = element("form", { class: "pg-form" },
+      element("label", { class: "pg-field" }, element("span", {}, "English sentence"), this.input), this.go,
+      this.pick, this.about);
+    if (models.length > 1) {
+      const { label, show } = segments("Model", models.map((model, n) => [n, model.label]), (n) => {
+        this.use(models[n]);
+        choose(n);
+      });
+      show(0);
+      this.node.prepend(label);
+      label.classList.add("pg-models");
+    }
+    this.node.addEventListener("submit", (event) => { event.preventDefault(); wake(); });
+    this.input.addEventListener("focus", wake, { once: true });
+    this.input.addEventListener("input", () => this.changed());
+    this.use(models[0]);
+  }
+
+  /** Shows the examples of a model, the first in the field. */
+  use({ examples, about }) {
+    this.examples = examples.map(englishText);
+    this.choice = select("Example", this.examples, (n) => this.set(this.examples[n]));
+    this.pick.replaceChildren(this.choice.label);
+    this.about.textContent = about;
+    this.input.value = this.examples[0] ?? "";
+  }
+
+  get text() {
+    return this.input.value;
+  }
+
+  set(text) {
+    this.input.value = text;
+    this.changed();
+  }
+
+  /** The list shows an example only as long as that is what stands in the field. */
+  changed() {
+    this.choice.show(this.examples.indexOf(this.text));
+    this.change(this.text);
+  }
+
+  /** Says what is unknown, with the nearest known words, each a button that takes its place. */
+  note({ unknown, added, long }, vocabulary, longest) {
+    const lines = unknown.slice(0, 5).map((word) => element("p", {},
+      `The model does not know “${word}” and reads ⟨unknown⟩. Nearest known words: `,
+      ...nearest(word, vocabulary).map((known) => button(known, () => this.replace(word, known),
+        { class: "ah-button pg-near", "aria-label": `Replace ${word} by ${known}` }))));
+    if (unknown.length > 5) lines.push(element("p", {}, `And ${unknown.length - 5} more unknown words.`));
+    if (added) lines.push(element("p", {}, "A full stop was added: the sentences that it learnt from end in a mark."));
+    if (long) lines.push(element("p", {}, `It has learnt from sentences of at most ${longest} tokens; this one is longer.`));
+    this.notes.replaceChildren(...lines);
+  }
+
+  replace(word, known) {
+    this.set(englishText(tokenize(this.text).map((token) => (token === word ? known : token))));
+    this.input.focus();
+  }
+}

@@ -1,0 +1,146 @@
+"""What is found on every page of the site, opened once on a desktop and once on a phone."""
+
+from __future__ import annotations
+
+import gzip
+import importlib.util
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urljoin, urlsplit
+
+WIDTHS = {"desktop": 1280, "phone": 360}
+VIEW = 'type="application/vnd.jupyter.widget-view+json"'
+REDIRECT = re.compile(r'http-equiv="refresh" content="0; *url=([^"]+)"', re.IGNORECASE)
+# By what they find: on a page there should be none, or as many as a test says.
+FINDERS = {
+    # a formula that reaches its number, or needs scrolling
+    "wide formulas": """() => [...document.querySelectorAll("div.math")].filter((box) => {
+      const boxes = [...box.querySelectorAll(":scope > span:not(.eqno), .katex-html")];
+      const number = box.querySelector(".eqno")?.getBoundingClientRect();
+      return boxes.some((inner) => {
+        const { right, bottom } = inner.getBoundingClientRect();
+        const hit = number && right > number.left + 1 && bottom > number.top + 1;
+        return hit || inner.scrollWidth > inner.clientWidth + 1;
+      });
+    }).map((box) => box.textContent)""",
+    # one that is wider than its box, which does not scroll
+    "cut formulas": """() => [...document.querySelectorAll("div.math > span:not(.eqno)")]
+      .filter((box) => {
+        const outer = box.parentElement.getBoundingClientRect();
+        const { left, right } = box.getBoundingClientRect();
+        const scrolls = getComputedStyle(box).overflowX === "auto";
+        return left < outer.left - 1 || right > outer.right + 1 ||
+          (box.scrollWidth > box.clientWidth + 1 && !scrolls);
+      }).map((box) => box.textContent)""",
+    "set formulas": """() => [...document.querySelectorAll("div.math .katex-display")]
+      .map(() => "set")""",
+    # lines of 88 characters need no scrolling; only strings may be longer (book/ruff.toml)
+    "wide code": """() => [...document.querySelectorAll(".cell_input pre, .attn-proof pre")]
+      .filter((pre) => pre.scrollWidth > pre.clientWidth + 1)
+      .filter((pre) => Math.max(...pre.textContent.split("\\n").map((l) => l.length)) <= 88)
+      .map((pre) => `${pre.scrollWidth} > ${pre.clientWidth}: ${pre.textContent.slice(0, 40)}`)""",
+    "cut tables": """() => [...document.querySelectorAll(".bd-article table")]
+      .filter((table) => !table.closest(".ah-hidden"))
+      .filter((table) => table.scrollWidth > table.parentElement.clientWidth + 1)
+      .map((table) => table.textContent.trim().slice(0, 60))""",
+    # each sign of a formula, with the font that it asks for
+    "signs": """() => [...new Set([...document.querySelectorAll(".katex-html *")].flatMap((box) => {
+      const { fontFamily, fontWeight, fontStyle } = getComputedStyle(box);
+      const font = `${fontStyle} ${fontWeight} 20px ${fontFamily.split(",")[0]}`;
+      return [...box.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE)
+        .flatMap((node) => [...node.data.replace(/[\\s\u200b]/g, "")])
+        .map((sign) => `${font}|${sign}`);
+    }))]""",
+}
+
+
+@dataclass
+class Found:
+    """Of one page: its faults, its width, the bytes of its first view, what FINDERS find."""
+
+    faults: list[str]
+    width: int
+    weight: int
+    what: dict[str, list[str]]
+
+
+def arrive(page, site, base, name):
+    """Open a page, follow a redirect, and wait for what starts by itself: scripts, fonts."""
+    page.goto(base + name, wait_until="commit")
+    if target := REDIRECT.search((site / name).read_text("utf-8")):
+        page.wait_for_url(urljoin(base + name, target[1]))
+    page.wait_for_load_state("load")
+    page.evaluate("document.fonts.ready")
+    page.wait_for_timeout(100)  # the widgets in view, and what they ask for
+
+
+def wake(page):
+    """Scroll to every widget until it is awake; returns their boxes."""
+    boxes = page.locator(".attn-widget").all()
+    for box in boxes:
+        box.scroll_into_view_if_needed()
+        handle = box.element_handle()
+        page.wait_for_function("(box) => box.dataset.widget", arg=handle, timeout=5000)
+        assert box.get_attribute("data-widget") == "awake"
+    return boxes
+
+
+def bytes_of(site, base, asked) -> int:
+    """The size of the files that were asked for, packed."""
+    paths = {unquote(urlsplit(url).path) for url in asked if url.startswith(base)}
+    return sum(len(gzip.compress((site / path[1:]).read_bytes())) for path in paths)
+
+
+def walk(visit, site, base, pages, **options) -> dict[str, Found]:
+    """Open every page of the site, wake its widgets, look at it."""
+    found = {}
+    with visit(base, **options) as shown:
+        page, asked = shown.page, set()
+        page.on("request", lambda request: asked.add(request.url))
+        for name in pages:
+            shown.forget()
+            asked.clear()
+            arrive(page, site, base, name)
+            weight = bytes_of(site, base, asked) if base.startswith("http") else 0
+            wake(page)
+            width = page.evaluate("document.documentElement.scrollWidth")
+            what = {key: page.evaluate(script) for key, script in FINDERS.items()}
+            found[name] = Found(shown.faults, width, weight, what)
+    return found
+
+
+AXE = Path(importlib.util.find_spec("axe_playwright_python").origin).parent / "axe.min.js"
+RUN = """async ([rules, without]) => {
+  const runOnly = rules.length ? { runOnly: rules } : {};
+  const off = Object.fromEntries(without.map((rule) => [rule, { enabled: false }]));
+  const options = { resultTypes: ["violations"], rules: off, ...runOnly };
+  const { violations } = await axe.run(document, options);
+  return violations.filter(({ impact }) => ["serious", "critical"].includes(impact))
+    .map(({ id, nodes }) => `${id} (${nodes.length}): ` + nodes.slice(0, 3)
+      .map((node) => `${node.target} ${node.any[0]?.message ?? ""}`).join(" | "));
+}"""
+COLOURS = ("color-contrast", "link-in-text-block")
+# Leaves one token of code of each look, and one formula: what axe-core does for each takes seconds.
+THIN_OUT = """() => {
+  const [seen, again] = [new Set(), []];
+  const look = (node) => {
+    const { color, backgroundColor, fontSize } = getComputedStyle(node);
+    return [node.className, color, backgroundColor, fontSize].join();
+  };
+  for (const node of document.querySelectorAll(".highlight span, .katex")) {
+    if (node.childElementCount && !node.matches(".katex")) continue;
+    const key = [node, node.parentElement, node.closest("pre, p, td, li, div")]
+      .map((part) => (part ? look(part) : "")).join("|");
+    if (seen.has(key)) again.push(node);
+    seen.add(key);
+  }
+  for (const node of again) node.replaceWith(node.textContent); // last: it makes styles stale
+}"""
+
+
+def complaints(page, *rules: str, without: tuple[str, ...] = ()) -> list[str]:
+    """What axe-core finds that is serious or critical; of all its rules, or of these."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE.read_text("utf-8"))
+    return page.evaluate(RUN, [list(rules), list(without)])

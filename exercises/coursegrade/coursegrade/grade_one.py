@@ -1,0 +1,180 @@
+"""Grade one hand-in: from its file's bytes to a record that JSON can hold.
+
+`mark` runs in any process. What looks at the hand-in, `examine`, runs in a worker process of its
+own with a deadline and a memory limit, whatever the hand-in makes it do.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from . import answers, notebook, unpack, watched
+from .exercise import Tests
+from .limits import Limits
+from .notebook import Given, Unreadable
+
+GRADED, LOOK, UNREADABLE, FAULT = "graded", "graded: look", "unreadable", "fault"
+NOT_YET = "not answered yet"
+
+
+class Task(NamedTuple):
+    """All that a worker needs. Another machine needs only this distribution and a box."""
+
+    student: str
+    name: str  # of the file
+    raw: bytes | None  # the file, or None where there is not exactly one that can be read
+    problem: str  # why there is none
+    flags: tuple[str, ...]  # what is known before: lateness, other files
+    tests: Tests
+    by_hand: tuple[str, ...]  # the written questions
+    forbidden: dict[str, list[str]]
+    given: Given
+    salt: str
+    limits: Limits
+
+
+def mark(task: Task) -> dict:
+    """Mark a hand-in; a fault of ours is tried once more and then reported without marks."""
+    start = time.monotonic()
+    for attempt in (1, 2):
+        record = in_worker(task) if task.raw is not None else blank(task)
+        if record["status"] != FAULT:
+            break
+        record["problem"] += f" (tried {attempt} times)"
+    return {**record, "seconds": round(time.monotonic() - start, 2)}
+
+
+def blank(task: Task) -> dict:
+    """The record of a hand-in before anything is known of it."""
+    record = {"student": task.student, "status": UNREADABLE, "problem": task.problem}
+    return record | {"flags": list(task.flags), "cells": {}, "rows": [], "answers": {}}
+
+
+def in_worker(task: Task) -> dict:
+    """`examine` in a process of its own: its death or its end is a record, too."""
+    here = str(Path(__file__).resolve().parents[1])
+    paths = [here, *filter(None, [os.environ.get("PYTHONPATH")])]
+    worker = subprocess.Popen(
+        [sys.executable, "-m", "coursegrade.grade_one"],
+        **{"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        start_new_session=True,
+    )
+    try:
+        out, words = worker.communicate(pickle.dumps(task), timeout=task.limits.whole)
+        return json.loads(out)
+    except subprocess.TimeoutExpired:
+        why = f"to read and mark it took more than {task.limits.whole:g} s"
+        return blank(task) | {"problem": why}
+    except ValueError:
+        said = words.decode(errors="replace").strip()[-300:]
+        why = f"its worker ended with {worker.returncode}: {said}"
+        return blank(task) | {"status": FAULT, "problem": why}
+    finally:
+        if worker.poll() is None:
+            os.killpg(worker.pid, signal.SIGKILL)
+            worker.communicate()
+
+
+def examine(task: Task) -> dict:
+    """Read a hand-in and run its tests.
+
+    Raises:
+        MemoryError: it needs more than the worker has.
+    """
+    record = blank(task)
+    try:
+        cells = unpack.cells(task.name, task.raw)
+        flags = _looked_at(cells, task)
+    except Unreadable as problem:
+        return record | {"problem": str(problem)}
+    except (RecursionError, ValueError) as problem:  # of its text: nothing of it has run
+        return record | {"problem": f"it can't be read: {type(problem).__name__}"}
+    try:
+        return record | _graded(task, cells, flags)
+    except (KeyboardInterrupt, MemoryError):
+        raise
+    except BaseException as problem:  # ours: GraderFault, or a bug of the grader
+        return record | {"status": FAULT, "problem": f"{type(problem).__name__}: {problem}"[:600]}
+
+
+def _looked_at(cells, task: Task) -> list[str]:
+    """What a person should look at, as far as reading tells.
+
+    Raises:
+        Unreadable: there is nothing to mark here: a zero would be one of ours.
+    """
+    code = notebook.code_cells(cells)
+    if not code:
+        raise Unreadable("it holds no code")
+    missing = sorted(set(task.given.names) - notebook.names_in(code))
+    if missing and len(missing) == len(task.given.names):
+        raise Unreadable("it is not this assignment: it defines none of its names")
+    flags = [f"not defined: {', '.join(missing)}"] if missing else []
+    return flags + watched.forbidden_calls(cells, task.forbidden, task.given)
+
+
+def _graded(task: Task, cells, look: list[str]) -> dict:
+    import torch  # from here on
+
+    from . import runner
+    from .student import Student
+
+    torch.allclose = runner.of_one_shape(torch.allclose)  # this process is the hand-in's alone
+    student = Student(notebook.code_cells(cells), task.limits)
+    try:
+        rows = runner.run(student, task.tests, task.salt)
+    finally:
+        student.close()
+    report = student.report()
+    written = answers.answers(cells, task.given, task.by_hand)
+    look = report["flags"] + look
+    look += [f"{question}: no written answer" for question, text in written.items() if not text]
+    if rows and all(row.message == NOT_YET for row in rows):
+        look.append("no question is answered in code")
+    return {
+        "status": LOOK if look else GRADED,
+        "flags": [*task.flags, *look],
+        "cells": {str(number): words for number, words in report["cells"].items()},
+        "rows": [row._asdict() for row in rows],
+        "answers": written,
+    }
+
+
+def _limit(memory: int) -> None:
+    """Bound this process; the systems that can't have a box in a machine of its own."""
+    try:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    except (ImportError, ValueError, OSError):
+        print("no memory limit here", file=sys.stderr)
+
+
+def work() -> None:
+    """The worker: a task from standard input, its record to standard output."""
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what is printed on the way is not the record
+    task = pickle.load(sys.stdin.buffer)
+    _limit(task.limits.memory)
+    try:
+        record = examine(task)
+    except MemoryError:
+        why = f"to read and mark it takes more than {task.limits.memory >> 20} MB of memory"
+        record = blank(task) | {"problem": why}
+    json.dump(record, out)
+    out.close()
+
+
+if __name__ == "__main__":
+    from coursegrade import grade_one  # the module that the task was packed with
+
+    grade_one.work()

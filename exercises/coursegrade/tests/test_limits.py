@@ -1,0 +1,96 @@
+"""Whatever a hand-in makes the grader read, it ends in time and in memory, and is no fault of ours."""
+
+import base64
+import time
+
+import pytest
+import torch
+from grading_helpers import ALL
+from test_handins import examined
+
+from coursegrade import answers, batch, grade_one, handins, notebook, runner, wire
+from coursegrade.limits import Limits
+
+
+def tensor(shape, raw=b""):
+    return {"tensor": ["float32", shape, base64.b64encode(raw).decode()]}
+
+
+@pytest.mark.parametrize(
+    "line", ["a" + " " * 300_000, " " * 300_000, "a," * 150_000, "a.b" * 100_000]
+)
+def test_a_long_line_is_read_at_once(line):
+    start = time.process_time()
+    notebook.code_cells([("code", f"?\n{line}\n%magic\nx = !ls\n{line} = 1 1")])
+    assert time.process_time() - start < 5
+
+
+def test_magics_are_taken_out():
+    source = "%matplotlib inline\n  !rm -rf /\nx, y = !ls\nx?\nx.y??\nz = 5 %3\nw = %time 1\nx y"
+    [(_, plain)] = notebook.code_cells([("code", source)])
+    assert plain == "pass\n  pass\npass\npass\npass\nz = 5 %3\npass\nx y"
+
+
+def test_open_comments_are_read_at_once():
+    for text in ("<!--" * 300_000, "<!---->" * 300_000):
+        start = time.process_time()
+        found = answers.answers([("markdown", "**Answer Q5:** yes" + text)])
+        assert time.process_time() - start < 5 and found["q5"].startswith("yes")
+    hidden = "**Answer Q5:** a<!-- no -->b<!-- no --> c <!-- open"
+    assert answers.answers([("markdown", hidden)]) == {"q5": "ab c <!-- open"}
+
+
+def test_keys_of_one_hash_are_refused():
+    bad = [2**64, -(2**63)]
+    for key in (*bad, {"tuple": [1, 2]}, {"float": "0x1p+61"}):
+        with pytest.raises(ValueError):
+            wire.decode({"dict": [[key, 1]]})
+    assert wire.decode(wire.encode({"a": 1, 2: "b"})) == {"a": 1, 2: "b"}
+
+
+def test_no_tensor_is_larger_than_what_was_sent():
+    with pytest.raises(ValueError, match="not a shape"):
+        wire.decode(tensor([0, 2**30]))
+    for shape in ((0,), (2, 0, 3), (), (2, 3)):
+        assert wire.decode(wire.encode(torch.zeros(shape))).shape == shape
+
+
+def test_shapes_are_compared_before_values():
+    close = runner.of_one_shape(torch.allclose)
+    assert not close(torch.zeros(2**20, 1), torch.zeros(1, 2**20))
+    assert close(torch.ones(2, 3), torch.ones(3)) and close(torch.ones(3), torch.tensor(1.0))
+
+
+@pytest.mark.parametrize("head", ["### SELF-CHECK q1: run me\n", ""])
+def test_a_deep_sum_is_no_fault(box, head):
+    record = examined(
+        [("code", head + "x = " + "+".join("1" * 3000)), ("code", "def saliency(): 1")]
+    )
+    assert record["status"] == grade_one.LOOK
+
+
+def task(**changes):
+    one = handins.HandIn("ada", "ada", "", False, "folder", (), ())
+    [task] = batch.tasks(ALL[0], [one], "a", Limits())
+    return task._replace(name="a.ipynb", raw=b"[" + b"[]," * 2_000_000 + b"[]]", **changes)
+
+
+def test_the_worker_itself_has_a_deadline():
+    record = grade_one.mark(task(limits=Limits(whole=0.2)))
+    assert (record["status"], record["problem"]) == (
+        grade_one.UNREADABLE,
+        "to read and mark it took more than 0.2 s",
+    )
+    assert record["seconds"] < 20
+
+
+def test_the_worker_itself_has_a_memory_limit():
+    record = grade_one.mark(task(limits=Limits(memory=150 << 20)))
+    assert record["status"] == grade_one.UNREADABLE
+    assert record["problem"].endswith("more than 150 MB of memory")
+
+
+def test_a_worker_that_dies_is_our_fault(monkeypatch):
+    monkeypatch.setattr(grade_one.sys, "executable", "/usr/bin/false")
+    record = grade_one.in_worker(task())
+    assert record["status"] == grade_one.FAULT and "ended with 1" in record["problem"]
