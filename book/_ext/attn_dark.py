@@ -123,17 +123,16 @@ def twin(name: str) -> str:
 
 
 def write_twins(app: Sphinx, exception) -> None:
-    """Write what the pages ask for; a figure's name is a hash of it, so that it is made once."""
-    folder = Path(app.outdir) / app.builder.imagedir
-    if exception or app.builder.format != "html" or not folder.is_dir():
+    """Write the twins that pages ask for; a figure's name is a hash of it: one is made once."""
+    if exception or app.builder.format != "html":
         return
-    for path in sorted(folder.glob("*.png")):
-        other = path.with_name(twin(path.name))
-        if not path.stem.endswith("-dark") and not other.exists():
-            other.write_bytes(dark_figure(path.read_bytes()))
+    folder = Path(app.outdir) / app.builder.imagedir
+    for name in sorted(getattr(app.builder, "attn_figures", ())):
+        if not (folder / twin(name)).exists():
+            (folder / twin(name)).write_bytes(dark_figure((folder / name).read_bytes()))
 
 
 def setup(app: Sphinx) -> dict:
     """Register the last step."""
-    app.connect("build-finished", write_twins, priority=600)  # after pictures were dropped
+    app.connect("build-finished", write_twins)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -36,8 +36,12 @@ def visit_sized_picture(translator, node) -> None:
     """Write a picture; a figure, which is drawn on white, and its twin for the dark page."""
     tag = image_tag(translator, node)
     if "attn-figure" in node["classes"]:
-        dark = tag.replace("attn-figure", "attn-figure-dark", 1).replace('.png"', '-dark.png"', 1)
-        tag += dark
+        builder = translator.builder
+        builder.attn_figures = getattr(builder, "attn_figures", set()) | {
+            builder.images[node["uri"]]
+        }
+        dark = tag.replace("attn-figure", "attn-figure-dark", 1)
+        tag += dark.replace('.png"', '-dark.png"', 1)
     translator.body.append(tag)
     raise nodes.SkipNode
 

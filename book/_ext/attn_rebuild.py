@@ -13,6 +13,7 @@ import pickle
 from pathlib import Path
 
 from attn_api import REFERENCE
+from attn_dark import twin
 
 DOMAINS = {
     "std": ("labels", "anonlabels", "objects", "terms", "progoptions"),
@@ -81,6 +82,7 @@ def drop_pictures(app, error) -> None:
     if error or app.builder.format != "html":
         return
     shown = {name for _, name in app.env.images.values()}
+    shown |= {twin(name) for name in shown}
     for path in (Path(app.outdir) / app.builder.imagedir).glob("*"):
         if path.name not in shown:
             path.unlink()

@@ -145,8 +145,10 @@ def edited(text: str, name: str) -> str:
     if name == "heading":
         told[0]["source"] = ["# Another title\n\n", "$$\nx\n$$ (eq-further)\n"]
     if name == "picture":
-        shown = next(c for c in code if "figure" in c["metadata"].get("mystnb", {}))
-        shown["outputs"] = []
+        told_of = [(c["metadata"].get("mystnb", {}).get("figure"), c) for c in code]
+        figures = {figure["name"]: c for figure, c in told_of if figure}
+        unnamed = next(n for n in figures if f"{{numref}}`{n}`" not in text)  # by no sentence
+        figures[unnamed]["outputs"] = []
     return json.dumps(notebook)
 
 

@@ -155,7 +155,8 @@ def test_the_stored_scale_of_differences_is_true():
     drawn, kept = (
         np.asarray(Image.open(f).convert("RGB")).astype(int) for f in (stored, BytesIO(kept))
     )
-    assert np.percentile(np.abs(drawn - kept).max(axis=-1), 99.9) < 10
+    off = np.abs(drawn - kept).max(axis=-1)
+    assert np.percentile(off, 99) < 10 and off.max() < 24  # the rim of a digit; that grey was 50
 
 
 def test_a_notebook_shows_every_figure_as_a_sharp_png_of_few_colours():

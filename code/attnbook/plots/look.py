@@ -79,8 +79,8 @@ def figure_png(figure: Figure) -> tuple[bytes, int, int]:
     """A figure as PNG bytes with its width and height in CSS pixels; the same bytes each time.
 
     Drawn at one and a half times its size, for sharp screens, and stored with at most 96 colours;
-    a heat map with 160 more from its scale, evenly: a scale of few colours shows steps that the
-    numbers have not.
+    a heat map with 128 of its scale, evenly, and 128 others: a scale of few colours shows steps
+    that the numbers have not.
     """
     from PIL import Image
 
@@ -91,8 +91,12 @@ def figure_png(figure: Figure) -> tuple[bytes, int, int]:
     few = image.quantize(96, dither=Image.Dither.NONE)
     scales = [map_.cmap for axes in figure.axes for map_ in axes.images if map_.cmap.N > 2]
     if scales:
-        even = scales[0](np.linspace(0, 1, 160), bytes=True)[:, :3]
-        few.putpalette(bytes(few.getpalette()[: 3 * 96]) + even.tobytes())
+        even = scales[0](np.linspace(0, 1, 128), bytes=True)[:, :3].astype(int)  # (128, 3)
+        used = np.unique(np.asarray(image).reshape(-1, 3), axis=0).astype(int)  # (n, 3)
+        off = np.array([np.abs(even - colour).max(axis=1).min() > 6 for colour in used])
+        other = Image.fromarray(used[off].astype(np.uint8)[None])  # what is not on the scale
+        other = other.quantize(128, Image.Quantize.MAXCOVERAGE, kmeans=1).getpalette()
+        few.putpalette(bytes(other[: 3 * 128]) + even.astype(np.uint8).tobytes())
         few = image.quantize(palette=few, dither=Image.Dither.NONE)
     few.save(stored, format="PNG", optimize=True)
     return stored.getvalue(), width, height
