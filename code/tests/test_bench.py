@@ -128,13 +128,6 @@ def test_ours_and_the_peer_compute_the_same(cases):
         torch.testing.assert_close(ours, peer, atol=1e-5, rtol=1e-4, msg=case.setting)
 
 
-DUE = pytest.mark.xfail(
-    strict=True,
-    reason="the stored result is of the core before its plain form: `make bench` is due",
-)
-
-
-@DUE
 def test_the_stored_result_has_every_row_and_goal(cases, stored):
     def key(row):
         return row["subject"], row["setting"], row["peer"], row["pass"]
@@ -166,7 +159,6 @@ def test_the_stored_result_says_where_and_when_and_names_no_computer(stored):
     assert stored["threads"] == 1 and re.fullmatch(r"\d{4}-\d\d-\d\d", stored["date"])
 
 
-@DUE
 def test_stored_memory_is_what_the_code_needs_now(cases, stored):
     """Memory does not hang on the machine: a change of the core shows here."""
     if bench.versions()["torch"] != stored["versions"]["torch"]:
