@@ -78,18 +78,6 @@ def test_verdicts_and_scores_of_any_weights(module, case):
         assert tuple(possible) == score(example, "m", i, "possible")
 
 
-def test_it_keeps_the_step_as_python_does(show):
-    widget = viewer(example=0, step=12)
-    page = show(widget).page
-    for n, step in ((1, None), (0, 3), (2, None), (3, None), (1, None)):
-        if step is not None:
-            go_to(page, step)
-            widget.step = step
-        page.get_by_role("combobox").select_option(str(n))
-        widget.example = n
-        assert page.get_by_role("slider").input_value() == str(widget.step + 1)
-
-
 # What the map draws
 
 
