@@ -30,6 +30,7 @@ os.environ.update(KERNEL_ENV, MPLBACKEND="Agg")
 import nbformat
 from clean import code_cells, tags
 
+PACKAGES = "attnbook", "experiments"
 SOURCES = {}  # of the cells that have run, by the file names they were given
 LISTS = ROOT / "code" / "tests" / "doubt"
 BOOK = ROOT / "book"
@@ -70,7 +71,7 @@ def doubt(notebook: Path, sabotages: list[dict]) -> list[Verdict]:
             raise RuntimeError(f"{notebook.name} fails without any sabotage: {found}")
     for sabotage in sabotages:
         if sabotage["file"] != "cell":
-            with edited(sabotage, "attnbook", "experiments") as folder:
+            with edited(sabotage, *PACKAGES) as folder:
                 answer = apart(rehearse, notebook, folder, [])
             found[sabotage["what"]] = (answer or {}).get("itself", Verdict("unnoticed"))
     return [found[sabotage["what"]] for sabotage in sabotages]
@@ -82,6 +83,8 @@ def rehearse(notebook: Path, folder: str, sabotages: list[dict]) -> dict[str, Ve
     A sabotage of a cell is tried in a fork, from its cell to the end; after the last of them the
     rest needs no run. "itself" is the verdict on the run as it is, if something failed.
     """
+    for name in [n for n in sys.modules if n.partition(".")[0] in PACKAGES]:
+        del sys.modules[name]  # so that they come from the folder, in a test's process too
     sys.path.insert(0, folder)
     os.chdir(notebook.parent)
     nb = nbformat.read(notebook, as_version=4)
@@ -166,7 +169,7 @@ def section(chapter: str, sabotages: list[dict], verdicts: list[Verdict]) -> str
     lines = [
         f"## {title(chapter)}",
         "",
-        f"{noticed} of {len(verdicts)} noticed.",
+        f"{noticed} of {len(verdicts)} noticed in the [chapter]({chapter}.ipynb).",
         "",
         "| sabotage | the assertion that fails |",
         "|---|---|",
@@ -181,15 +184,16 @@ def section(chapter: str, sabotages: list[dict], verdicts: list[Verdict]) -> str
 
 
 def title(chapter: str) -> str:
-    """The heading of a chapter's section: a link to the page, which has its own title."""
-    return f"[]({chapter}.ipynb)"
+    """A chapter's title, as its first cell says it."""
+    nb = nbformat.read(BOOK / f"{chapter}.ipynb", as_version=4)
+    return nb.cells[0].source.splitlines()[0].removeprefix("# ")
 
 
 def write(sections: dict[str, str]) -> None:
     """Write the page: these sections anew, the others as they are."""
     before = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
     parts = re.split(r"(?m)^(?=## )", before)[1:]
-    kept = {chapter: part for chapter in chapters() for part in parts if title(chapter) in part}
+    kept = {name: part for name in chapters() for part in parts if f"({name}.ipynb)" in part}
     both = {name: part.rstrip() + "\n" for name, part in (kept | sections).items()}
     page = "\n".join([INTRODUCTION, *(both[name] for name in sorted(both))])
     PAGE.write_text(page, encoding="utf-8")
