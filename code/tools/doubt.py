@@ -50,6 +50,9 @@ class Verdict(NamedTuple):
     by: str = ""
 
 
+NO_END = Verdict("broken", f"no end within {SECONDS} s")
+
+
 def load(chapter: str) -> list[dict]:
     """The sabotages of a chapter, those of its cells first."""
     tables = tomllib.loads((LISTS / f"{chapter}.toml").read_text(encoding="utf-8"))
@@ -73,7 +76,8 @@ def doubt(notebook: Path, sabotages: list[dict]) -> list[Verdict]:
         if sabotage["file"] != "cell":
             with edited(sabotage, *PACKAGES) as folder:
                 answer = apart(rehearse, notebook, folder, [])
-            found[sabotage["what"]] = (answer or {}).get("itself", Verdict("unnoticed"))
+            unnoticed = NO_END if answer is None else Verdict("unnoticed")
+            found[sabotage["what"]] = (answer or {}).get("itself", unnoticed)
     return [found[sabotage["what"]] for sabotage in sabotages]
 
 
@@ -96,7 +100,7 @@ def rehearse(notebook: Path, folder: str, sabotages: list[dict]) -> dict[str, Ve
         for sabotage in sabotages:
             if places[sabotage["what"]] == n:
                 rest = [replaced(source, sabotage), *cells[n + 1 :]]
-                verdicts[sabotage["what"]] = apart(run, rest, names) or Verdict("broken", "no end")
+                verdicts[sabotage["what"]] = apart(run, rest, names) or NO_END
         verdict = run([source], names)
         if verdict.state != "unnoticed":
             return verdicts | {"itself": verdict}
