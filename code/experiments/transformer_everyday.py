@@ -12,9 +12,7 @@ from .transformers import Plan
 from .translators import Corpus
 
 SEEDS = range(3)
-PLAN = Plan(
-    epochs=10, d_model=96, d_ff=384, dropout=0.2, label_smoothing=0.1, keep="transformer_everyday"
-)
+PLAN = Plan(d_model=96, d_ff=384, keep="transformer_everyday", **everyday.RECIPE)
 corpus, load = everyday.corpus, everyday.load
 
 

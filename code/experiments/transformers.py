@@ -9,13 +9,11 @@ from __future__ import annotations
 from functools import partial
 from typing import NamedTuple
 
-import torch
 from torch import nn
 
-from attnbook.training import translation_loss
 from attnbook.transformer import Transformer
 
-from .translators import against_gold, build, by_head, train
+from .translators import against_gold, build, by_head, train, training_options
 
 __all__ = ["Plan", "build", "heads_against_gold", "train"]
 
@@ -34,6 +32,7 @@ class Plan(NamedTuple):
     d_ff: int = 512
     dropout: float = 0.1
     label_smoothing: float = 0.0
+    betas: tuple[float, float] = (0.9, 0.98)  # of Adam; Vaswani et al., 5.3
     batch_size: int = 64
     size: int | None = None  # how many of the training pairs, None: all
     keep: str = ""  # the name under which seed 0 is stored, "" if it is not
@@ -46,7 +45,4 @@ class Plan(NamedTuple):
 
     def options(self) -> dict:
         """What `fit` is told besides epochs and rate."""
-        return {
-            "loss": partial(translation_loss, label_smoothing=self.label_smoothing),
-            "optimizer": partial(torch.optim.Adam, betas=(0.9, 0.98)),  # Vaswani et al., 5.3
-        }
+        return training_options(self)

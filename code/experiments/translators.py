@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import NamedTuple
 from unittest.mock import patch
 
@@ -20,7 +21,7 @@ from attnbook.data import AlignedPair, Splits, Vocabulary, collate, length_batch
 from attnbook.decoding import greedy
 from attnbook.metrics import bleu, exact_match, expected_error_rate, hit_rate
 from attnbook.recurrent import recurrent_translator
-from attnbook.training import History, fit, mean_loss, set_seed
+from attnbook.training import History, fit, mean_loss, set_seed, translation_loss
 
 LENGTHS = ((3, 10), (11, 20), (21, 30), (31, 40))  # source tokens, both ends included
 CONTENT = ("adjective", "noun", "verb")
@@ -37,20 +38,31 @@ class Plan(NamedTuple):
     epochs: int = 9
     learning_rate: float = 5e-3
     hidden_size: int = 128
+    dropout: float = 0.0
+    label_smoothing: float = 0.0
+    betas: tuple[float, float] = (0.9, 0.999)  # of Adam
     batch_size: int = 64
     size: int | None = None  # how many of the training pairs, None: all
     keep: str = ""  # the name under which seed 0 is stored, "" if it is not
 
     def model(self, source_size: int, target_size: int) -> nn.Module:
         """An untrained one for vocabularies of these sizes."""
-        options = {"attention": self.attention, "score": self.score}
+        names = "attention", "score", "hidden_size", "dropout"
         return recurrent_translator(
-            source_size, target_size, hidden_size=self.hidden_size, **options
+            source_size, target_size, **{name: getattr(self, name) for name in names}
         )
 
     def options(self) -> dict:
         """What `fit` is told besides epochs and rate."""
-        return {}
+        return training_options(self)
+
+
+def training_options(plan) -> dict:
+    """The loss and the optimiser of a plan, recurrent or Transformer, as `fit` takes them."""
+    return {
+        "loss": partial(translation_loss, label_smoothing=plan.label_smoothing),
+        "optimizer": partial(torch.optim.Adam, betas=plan.betas),
+    }
 
 
 class Corpus(NamedTuple):

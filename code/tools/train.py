@@ -10,6 +10,7 @@ An experiment is a module of `experiments` with
 - `trace()`: {name: numbers}, a brief training from seed 0 by the same code. A stored run is stale
   when this comes out otherwise;
 - `reread()`, if it stores weights: {file: {metric: number}}, what they do on a few test pairs;
+- `tried()`, if something was chosen on validation pairs: the rows it was chosen by;
 - `corpus()`, if it learns from data: the data's hash.
 """
 
@@ -116,6 +117,8 @@ def train(name: str, jobs: int, threads: int = 1) -> dict:
     bar.close()
     if weights:
         record["weights"] = weights
+    if hasattr(experiment, "tried"):
+        record["tried"] = rounded(experiment.tried())
     return {**record, **behaviour(experiment), "rows": rounded(rows)}
 
 
