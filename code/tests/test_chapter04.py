@@ -8,8 +8,8 @@ import torch
 from attnbook import metrics
 from attnbook.data import UNK, collate, why_missing
 from attnbook.data.fra_eng import CLASSIC_FOUR
-from experiments import everyday, translation, translators
-from experiments.stored import load_table, load_weights
+from experiments import everyday, transformer_everyday, translation, translators
+from experiments.stored import load_record, load_table, load_weights
 
 KEPT = {name: plan.keep for name, plan in translation.PLANS.items() if plan.keep}
 SAMPLE = 300  # test pairs
@@ -190,6 +190,21 @@ def test_the_four_as_the_classic_chapter_counts_them():
     right = [pair.target for pair in CLASSIC_FOUR]
     assert everyday.four(right) == pytest.approx(1)
     assert everyday.four([("non", "."), *right[1:]]) < 0.95
+
+
+@pytest.mark.parametrize("name", everyday.PLANS)
+def test_each_rate_is_the_best_of_those_tried(name):
+    tried = [row for row in load_record("everyday")["tried"] if row["plan"] == name]
+    losses = {row["learning rate"]: row["held-out loss"] for row in tried}
+    assert losses.keys() == set(everyday.RATES)
+    assert everyday.PLANS[name].learning_rate == min(losses, key=losses.get)
+
+
+def test_every_model_has_one_recipe_the_transformer_too():
+    plans = [plan._asdict() for plan in (*everyday.PLANS.values(), transformer_everyday.PLAN)]
+    for plan in plans:
+        assert plan.items() >= everyday.RECIPE.items()
+    assert len({(plan["batch_size"], plan["size"]) for plan in plans}) == 1
 
 
 @pytest.mark.parametrize("name", everyday.PLANS)
