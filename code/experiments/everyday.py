@@ -27,7 +27,7 @@ JUDGED = 1_000  # held-out pairs
 ALIGNED = 15  # longest sentences of Alibi
 # What every model here gets, chapter 7's Transformer included.
 RECIPE = {"epochs": 10, "dropout": 0.2, "label_smoothing": 0.1, "betas": (0.9, 0.98)}
-RATES = 2e-3, 4e-3, 8e-3  # tried, each for `TRIED` pass; the best stands in the plan
+RATES = 2e-3, 4e-3, 8e-3, 16e-3  # tried, each for `TRIED` pass; the best stands in the plan
 TRIED = 1
 PLANS = {
     "none": Plan(None, learning_rate=4e-3, keep="everyday_none", **RECIPE),
