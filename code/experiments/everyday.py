@@ -30,8 +30,8 @@ RECIPE = {"epochs": 10, "dropout": 0.2, "label_smoothing": 0.1, "betas": (0.9, 0
 RATES = 2e-3, 4e-3, 8e-3, 16e-3  # tried, each for `TRIED` pass; the best stands in the plan
 TRIED = 1
 PLANS = {
-    "none": Plan(None, learning_rate=4e-3, keep="everyday_none", **RECIPE),
-    "before, additive": Plan("before", learning_rate=4e-3, keep="everyday_before", **RECIPE),
+    "none": Plan(None, learning_rate=0.008, keep="everyday_none", **RECIPE),
+    "before, additive": Plan("before", learning_rate=0.008, keep="everyday_before", **RECIPE),
 }
 
 
