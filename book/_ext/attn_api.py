@@ -9,7 +9,7 @@ import ast
 import re
 from html import escape
 
-from attn_terms import CHAPTER, chapter_label, line_of_uses
+from attn_terms import CHAPTER, chapter_number, line_of_uses
 from docutils import nodes
 from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
@@ -124,7 +124,7 @@ class MarkUses(SphinxTransform):
             for name, shown in sorted(uses, key=lambda use: (not use[1], use[0])):
                 if (name, shown) not in seen and (name, True) not in seen:
                     seen |= {(name, shown)}
-                    anchor = f"ch{chapter_label(self.env, docname)}-{'source' if shown else 'use'}"
+                    anchor = f"ch{chapter_number(docname)}-{'source' if shown else 'use'}"
                     anchor += "-" + name.replace(".", "-")
                     cell["ids"].append(anchor)
                     here = self.env.attn_api_uses.setdefault(docname, [])

@@ -13,6 +13,7 @@ import re
 import sys
 from pathlib import Path
 
+from attn_terms import chapter_label
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
@@ -148,8 +149,8 @@ def fill_cards(app: Sphinx, document: nodes.document, docname: str) -> None:
 
 def card(app: Sphinx, docname: str, name: str) -> nodes.list_item:
     """One chapter's card."""
-    facts, number = app.env.metadata[name], int(CHAPTER.match(name)[1])
-    title = f"{number}. {app.env.titles[name].astext()}"
+    facts = app.env.metadata[name]
+    title = f"{chapter_label(app.env, name)}. {app.env.titles[name].astext()}"
     uri = app.builder.get_relative_uri(docname, name)
     link = nodes.reference("", title, refuri=uri, internal=True)
     item = nodes.list_item("", nodes.paragraph("", "", link))

@@ -75,6 +75,28 @@ def masked_softmax():
     return {"scores": scores} | {n: x.masked_fill(~mask, NONE) for n, x in stages.items()}
 
 
+def batch_attention():
+    t = {"queries": torch.randn(b, q, d), "keys": torch.randn(b, k, d)}
+    t |= {"values": torch.randn(b, k, d_v), "lengths": torch.tensor([3, 5])}
+    t["scores"] = t["queries"] @ t["keys"].mT
+    t["mask"] = torch.arange(k) < t["lengths"][:, None, None]
+    t["weights"] = ab.masked_softmax(t["scores"], t["mask"])
+    return t | {"output": t["weights"] @ t["values"]}
+
+
+def two_masks():
+    padding, causal = torch.arange(5) < 3, torch.ones(5, 5, dtype=torch.bool).tril()
+    masks = {"padding": padding[None], "causal": causal, "both": padding & causal}
+    return {n: m.float().masked_fill(~m, NONE) for n, m in masks.items()}
+
+
+def broadcast_sum():
+    queries, keys = torch.tensor([0.0, 2.0]), torch.tensor([-1.0, 0.0, 1.0])
+    total = queries[:, None] + keys
+    t = {"queries": queries[:, None], "keys": keys[None]}
+    return t | {"sum": total, "squashed": total.tanh()}
+
+
 def two_scores():
     t = {"queries": torch.randn(b, q, d_q), "keys": torch.randn(b, k, d_k)}
     t |= {"dot_queries": torch.randn(b, q, d), "dot_keys": torch.randn(b, k, d)}
@@ -121,7 +143,8 @@ def two_orders():
 
 
 TRACES = (four_moves, soft_lookup, kernel_attention, leave_one_out, masked_softmax)
-TRACES = {trace.__name__: trace for trace in (*TRACES, two_scores, bottleneck, two_orders)}
+TRACES += (batch_attention, two_masks, broadcast_sum, two_scores, bottleneck, two_orders)
+TRACES = {trace.__name__: trace for trace in TRACES}
 
 
 def wrong(node: attn_drawing.Node, tensor: torch.Tensor) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-PAGES = ["index", "01_cues", "02_kernel_regression", "03_scoring", "04_bahdanau"]
+PAGES = ["index", "01_cues", "02_kernel_regression", "03_attention", "03_scoring", "04_bahdanau"]
 # What is too small, cut, outside of its box, or upon other words. (axe: test_access.py)
 FAULTS = """() => {
   const style = (node) => getComputedStyle(node);
@@ -80,7 +80,7 @@ def test_a_box_shows_its_equations_number_and_leads_to_it(visit, server):
         number = link.locator(".eq")
         assert not number.is_visible()
         link.hover()
-        assert number.is_visible() and number.text_content().startswith("(3.")
+        assert number.is_visible() and number.text_content().startswith("(3b.")
         link.click()
         place = page.evaluate("decodeURIComponent(location.hash)")
         assert page.locator(place).locator(".eqno").inner_text().startswith(number.text_content())

@@ -24,7 +24,13 @@ sys.path.pop(0)
 
 BOOK = harness.ROOT / "book"
 NAMES = [p.stem for p in sorted(BOOK.glob("0*.ipynb"))] + ["gallery"]
-WHOLE = ("01_cues", "02_kernel_regression", "03_scoring", "gallery")  # the others train
+WHOLE = (
+    "01_cues",
+    "02_kernel_regression",
+    "03_attention",
+    "03_scoring",
+    "gallery",
+)  # the others train
 START = ("05_multihead", "04_bahdanau", *[n for n in NAMES if n[:2] not in ("04", "05")])
 TWICE = ("01_cues",)  # Notebook 7 joins the kernels of the others
 # What a line of Python does to a widget so that its picture must change.

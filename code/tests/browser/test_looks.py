@@ -22,7 +22,7 @@ def book_pages(pages):
 def test_assertions_are_tinted(visit, server, theme):
     """Every line that asserts has a ground of its own, and no other line."""
     with visit(server, theme=theme) as shown:
-        shown.page.goto(server + "book/03_scoring.html")
+        shown.page.goto(server + "book/03_attention.html")
         lines = shown.page.locator(".cell_input .hll")
         texts = lines.all_inner_texts()
         assert sum(text.lstrip().startswith("assert") for text in texts) > 20

@@ -14,7 +14,7 @@ import pages as site_pages
 import printed
 import slides
 
-CHAPTER = "book/03_scoring"
+CHAPTER = "book/03_attention"
 
 
 @pytest.fixture(scope="module")
