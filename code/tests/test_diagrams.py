@@ -119,7 +119,7 @@ def bottleneck():
     t = {}
     for c, name in ((last[0], str.lower), (context, str.upper)):
         s = nn.GRUCell(2 * d, d)(torch.cat((embed(written), c), dim=-1), before)
-        p = nn.Linear(d, v)(s).softmax(dim=-1)
+        p = nn.Linear(2 * d, v)(torch.cat((s, c), dim=-1)).softmax(dim=-1)
         t |= {name(f"x{j + 1}"): source[:, j] for j in range(4)}
         t |= {name(f"h{j + 1}"): states[:, j] for j in range(4)}
         t |= {name(n): x for n, x in (("c", c), ("s", s), ("p", p))}
@@ -127,6 +127,21 @@ def bottleneck():
         t |= {first("before"): before, first("written"): written}
     assert torch.equal(t["c"], t["h4"])
     return t
+
+
+def decoding_step():
+    """The step of the page, by pen: "le" is written, and a noun is due."""
+    states, old = torch.tensor([[0.0, 0], [1, 0], [0, 1]]), torch.tensor([0.0, -2])
+    score = ab.AdditiveScore(2, 2, 2)
+    with torch.no_grad():
+        score.W_q.weight.copy_(4 * torch.eye(2))
+        score.W_k.weight.copy_(4 * torch.eye(2))
+        score.w.weight.fill_(2)
+        t = {"query": score.W_q(old)[None], "keys": score.W_k(states), "values": states}
+        t["hidden"] = torch.tanh(t["query"] + t["keys"])
+        t["scores"] = score(old[None], states).T
+        context, weights = ab.attention(old[None], states, states, score=score)
+    return t | {"weights": weights.T, "context": context}
 
 
 def two_orders():
@@ -137,13 +152,14 @@ def two_orders():
     s, _ = nn.GRU(2 * d, d, batch_first=True)(torch.cat((embed(y), c), -1), old.transpose(0, 1))
     new, _ = nn.GRU(d, d, batch_first=True)(embed(y), old.transpose(0, 1))
     late = ab.attention(new, states, states, score=score)[0]
-    p, P = nn.Linear(d, v)(s), nn.Linear(2 * d, v)(torch.cat((new, late), dim=-1))
+    p, P = (nn.Linear(2 * d, v)(torch.cat(x, dim=-1)) for x in ((s, c), (new, late)))
     first = {"before": old, "h": states, "c": c, "y": y, "s": s, "p": p}
     return first | {"Before": old, "H": states, "C": late, "Y": y, "S": new, "P": P}
 
 
 TRACES = (four_moves, soft_lookup, kernel_attention, leave_one_out, masked_softmax)
-TRACES += (batch_attention, two_masks, broadcast_sum, two_scores, bottleneck, two_orders)
+TRACES += (batch_attention, two_masks, broadcast_sum, two_scores, bottleneck)
+TRACES += (decoding_step, two_orders)
 TRACES = {trace.__name__: trace for trace in TRACES}
 
 
