@@ -7,9 +7,11 @@ An assertion in a code cell is tinted, so that a reader sees what a chapter stak
 from __future__ import annotations
 
 import ast
+import base64
 import json
 from pathlib import Path
 
+from attn_pictures import keep_png
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
@@ -58,11 +60,12 @@ class Asserted(SphinxDirective):
 
     Code and output are the notebook's own, so that a page can claim nothing that no cell asserts.
     `lines` leaves the rest of a long cell out; the lines that stay must hold an assertion.
+    `picture` names another cell: the figure that it draws is shown, too.
     """
 
     required_arguments = 1
     has_content = True
-    option_spec = {"lines": directives.unchanged}  # noqa: RUF012
+    option_spec = {"lines": directives.unchanged, "picture": directives.unchanged}  # noqa: RUF012
 
     def run(self) -> list[nodes.Node]:
         path, _, name = self.arguments[0].partition("#")
@@ -72,6 +75,9 @@ class Asserted(SphinxDirective):
             cell = find_cell(Path(absolute), name)
             code = chosen(cell_text(cell), self.options.get("lines"))
             output = printed(cell)
+            drawn = []
+            if "picture" in self.options:
+                drawn = [picture(self.env, find_cell(Path(absolute), self.options["picture"]))]
         except (OSError, ValueError) as error:
             raise self.error(f"asserted {self.arguments[0]}: {error}") from error
         source = nodes.literal_block(code, code, language="python")
@@ -80,7 +86,7 @@ class Asserted(SphinxDirective):
         result = nodes.literal_block(output, output, language="text", classes=["attn-printed"])
         claim = nodes.container("", classes=["attn-words"])
         self.state.nested_parse(self.content, self.content_offset, claim)
-        proof = nodes.container("", source, result, classes=["attn-proof"])
+        proof = nodes.container("", source, result, *drawn, classes=["attn-proof"])
         return [nodes.container("", claim, proof, classes=["attn-claim"])]
 
 
@@ -112,6 +118,16 @@ def printed(cell: dict) -> str:
     if not text.strip():
         raise ValueError("the cell printed nothing: there is no result to show")
     return text.rstrip("\n")
+
+
+def picture(env, cell: dict) -> nodes.image:
+    """The figure that the cell drew when it was run last, with its alternative text."""
+    stored = [o["data"]["image/png"] for o in cell["outputs"] if "image/png" in o.get("data", {})]
+    if not stored:
+        raise ValueError("the cell drew no figure")
+    image = keep_png(env, base64.b64decode("".join(stored[-1])))
+    image["alt"] = cell["metadata"].get("mystnb", {}).get("image", {}).get("alt", "")
+    return image
 
 
 def setup(app: Sphinx) -> dict:

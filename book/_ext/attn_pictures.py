@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 from pathlib import Path
 from urllib.parse import quote
 
@@ -13,6 +15,15 @@ from sphinx.util.images import get_image_size
 
 class sized_picture(nodes.image):
     """A picture in HTML whose size is known and which is loaded late."""
+
+
+def keep_png(env, content: bytes) -> nodes.image:
+    """Write a picture where MyST-NB writes those of notebooks, and point to it."""
+    folder = Path(env.app.outdir).parent / "jupyter_execute"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{hashlib.sha256(content).hexdigest()}.png"
+    path.write_bytes(content)
+    return nodes.image(uri="/" + Path(os.path.relpath(path, env.srcdir)).as_posix())
 
 
 def image_tag(translator, node) -> str:
