@@ -9,32 +9,13 @@ from __future__ import annotations
 
 import re
 
-from attn_claims import assertion_lines
+from attn_claims import assertion_lines, said
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 LONGEST, SPARE = 24, 4  # lines of a cell that are shown; fewer than these more are not folded
-MOST = 3  # lines of a finding
 NUMBER = re.compile(r"[-+−]?[\d.,]+(?:e[-+]?\d+)?%?(?: (?:to|of) [\d.,]+%?)?|[–-]|nan")
-WORD = re.compile(r"[^\W\d_]{2,}")
-
-
-def finding(text: str) -> list[str]:
-    """The lines of a text in which every one is a sentence, or none."""
-    lines = text.strip("\n").split("\n")
-    return lines if len(lines) <= MOST and all(map(is_sentence, lines)) else []
-
-
-def is_sentence(line: str) -> bool:
-    """Words, and more of them than of anything else, without columns or brackets."""
-    letters = sum(c.isalpha() or c in " ,;.:'’" for c in line)
-    return (
-        len(WORD.findall(line)) >= 4
-        and letters >= 0.8 * len(line)
-        and line[0].isalnum()
-        and not re.search(r"\S {2,}\S|[\[\](){}=|<>_]|Error|:$", line)
-    )
 
 
 def columns(text: str) -> list[list[str]]:
@@ -102,8 +83,8 @@ def show(block: nodes.literal_block, *, asserts: bool) -> None:
     text = block.astext()
     if rows := columns(text):
         block.replace_self(table(rows))
-    elif asserts and (lines := finding(text)):
-        block.replace_self([nodes.paragraph("", said, classes=["attn-said"]) for said in lines])
+    elif asserts and (sentences := said(text)):
+        block.replace_self(sentences)
 
 
 def fold(source: nodes.container, number: int) -> None:

@@ -53,6 +53,8 @@ def visit_sized_picture(translator, node) -> None:
         }
         dark = tag.replace("attn-figure", "attn-figure-dark", 1)
         tag += dark.replace('.png"', '-dark.png"', 1)
+        # on a phone a wide figure scrolls rather than shrink until its labels cannot be read
+        tag = f'<span class="attn-scroll" style="--attn-drawn: {node["width"]}px">{tag}</span>'
     translator.body.append(tag)
     raise nodes.SkipNode
 

@@ -46,9 +46,9 @@ def masks() -> Matrix:
 
 def places() -> Matrix:
     def wave(place, i):
-        return math.sin(place / 10000 ** (2 * (i // 2) / 12) + (i % 2) * math.pi / 2)
+        return math.sin(place / 10000 ** (2 * (i // 2) / 16) + (i % 2) * math.pi / 2)
 
-    return [[(1 + wave(place, i)) / 2 for i in range(12)] for place in range(12)]
+    return [[(1 + wave(place, i)) / 2 for i in range(16)] for place in range(32)]
 
 
 def opening() -> dict:
@@ -107,7 +107,7 @@ def panels(number: int) -> tuple[str, list[Matrix], set]:
             set(),
         )
     return (
-        "A trained Transformer on one sentence: encoder, decoder, and between them.",
+        "A trained Transformer on one sentence: encoder above, cross-attention and decoder below.",
         [stored(state, kind, layer, head) for kind in ("encoder", "decoder", "cross")],
         set(),
     )
@@ -128,10 +128,13 @@ def cells(matrix: Matrix, links: set, left: float, top: float, side: float) -> s
                 if w is None
                 else ("zero" if w == 0 else f"w{min(SHADES - 1, int(SHADES * w / most))}")
             )
+            x, y = left + wide * j, top + high * i
             parts.append(
-                f'<rect class="{name}" x="{left + wide * j:.1f}" y="{top + high * i:.1f}"'
+                f'<rect class="{name}" x="{x:.1f}" y="{y:.1f}"'
                 f' width="{wide:.1f}" height="{high:.1f}"/>'
             )
+            if name == "masked":
+                parts.append(f'<path d="M{x:.1f} {y + high:.1f}l{wide:.1f} {-high:.1f}"/>')
     return "".join(parts)
 
 
@@ -140,16 +143,14 @@ def signature(number: int) -> tuple[str, str]:
     words, matrices, links = panels(number)
     if not matrices:
         return "", ""
-    across = 2 if len(matrices) == 4 else len(matrices)
-    down = -(-len(matrices) // across)
-    side = (SIDE * 2 - GAP * (across - 1)) / across if across > 1 else SIDE * 2
-    height = side * down + GAP * (down - 1)
+    side = 2 * SIDE if len(matrices) == 1 else SIDE - GAP / 2
+    # of three: source by source, and below it target by source and by target
+    corners = [(0, 0), (1, 1), (0, 1)] if len(matrices) == 3 else [(0, 0), (1, 0), (0, 1), (1, 1)]
     drawn = "".join(
-        cells(matrix, links, (side + GAP) * (n % across), (side + GAP) * (n // across), side)
-        for n, matrix in enumerate(matrices)
+        cells(matrix, links, (side + GAP) * x, (side + GAP) * y, side)
+        for matrix, (x, y) in zip(matrices, corners, strict=False)
     )
-    width = SIDE * 2
     return words, (
-        f'<svg class="attn-matrix" viewBox="0 0 {width} {height:.0f}" width="{width}"'
-        f' height="{height:.0f}" aria-hidden="true" focusable="false">{drawn}</svg>'
+        f'<svg class="attn-matrix" viewBox="-1 -1 {2 * SIDE + 2} {2 * SIDE + 2}" width="{2 * SIDE}"'
+        f' height="{2 * SIDE}" aria-hidden="true" focusable="false">{drawn}</svg>'
     )

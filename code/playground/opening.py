@@ -50,6 +50,11 @@ def sure_hits(weights: Tensor, sure: list) -> tuple[int, int]:
     return sum([row, best[row]] in sure for row in linked), len(linked)
 
 
+def agreement(weights: Tensor, sure: list) -> tuple[int, float]:
+    """How well a head agrees with the sure links: hits, then weight on them."""
+    return sure_hits(weights, sure)[0], sum(weights[q, k].item() for q, k in sure)
+
+
 def in_bytes(weights: Tensor) -> str:
     """Weights (1, l, h, q, k) as the page holds them, in base 64; what is not zero stays so."""
     parts = (STEPS * weights).round().clamp(min=1).where(weights > 0, 0)
@@ -76,13 +81,10 @@ def opening(path: Path) -> dict:
         if UNK in ids or tokens[:-1] != example["target"] or written[-1] != EOS:
             continue
         cross = weights.cross[0]  # (l, h, q, k)
-        hits = {
-            (layer, h): sure_hits(cross[layer, h], example["sure"])
-            for layer in range(cross.shape[0])
-            for h in range(cross.shape[1])
-        }
-        place = max(hits, key=lambda place: hits[place][0])
-        if hits[place][0] < hits[place][1] or crossings(example["sure"]) <= best:
+        heads = torch.cartesian_prod(*map(torch.arange, cross.shape[:2])).tolist()
+        place = max(heads, key=lambda place: agreement(cross[*place], example["sure"]))
+        hits, of = sure_hits(cross[*place], example["sure"])
+        if hits < of or crossings(example["sure"]) <= best:
             continue
         best, top = crossings(example["sure"]), probabilities.topk(TOP)
         rows = zip(top.indices.tolist(), top.values.tolist(), strict=True)
