@@ -14,6 +14,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
+MANY = 4  # tables of one output: folded under their headings
 LONGEST, SPARE = 24, 4  # lines of a cell that are shown; fewer than these more are not folded
 NUMBER = re.compile(r"[-+−]?[\d.,]+(?:e[-+]?\d+)?%?(?: (?:to|of) [\d.,]+%?)?|[–-]|nan")
 
@@ -74,6 +75,10 @@ class ShowOutput(SphinxPostTransform):
                 if part.get("nb_element") == "cell_code_source":
                     fold(part, self.env.new_serialno("attn-more"))
                 elif part.get("nb_element") == "cell_code_output":
+                    tables = list(part.findall(nodes.table))
+                    if len(tables) >= MANY:
+                        for made in tables:
+                            lay_under(made)
                     for block in list(part.findall(nodes.literal_block)):
                         show(block, asserts=bool(assertion_lines(code)))
 
@@ -85,6 +90,21 @@ def show(block: nodes.literal_block, *, asserts: bool) -> None:
         block.replace_self(table(rows))
     elif asserts and (sentences := said(text)):
         block.replace_self(sentences)
+
+
+def lay_under(made: nodes.table) -> None:
+    """Fold a table under the paragraph before it, its heading."""
+    parent = made.parent
+    place = parent.index(made)
+    if not place or not isinstance(parent[place - 1], nodes.paragraph):
+        return
+    heading = parent.pop(place - 1)
+
+    def tag(text):
+        return nodes.raw("", text, format="html")
+
+    opened = [tag('<details class="attn-fold"><summary>'), *heading.children, tag("</summary>")]
+    made.replace_self([nodes.inline("", "", *opened), made.deepcopy(), tag("</details>")])
 
 
 def fold(source: nodes.container, number: int) -> None:

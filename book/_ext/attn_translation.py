@@ -62,7 +62,7 @@ def drawing(state: dict) -> str:
             for part in ("edge", "bright")
         )
         lines = "".join(
-            f'<path class="weight" d="{line(i, j, up, down)}" stroke-width="{1 + 6 * w:.1f}"'
+            f'<path class="weight" d="{line(i, j, up, down)}" stroke-width="{0.8 + 4 * w:.1f}"'
             f' style="--w:{w:.2f}"/>'
             for j, w in enumerate(row)
             if w >= LEAST

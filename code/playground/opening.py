@@ -81,9 +81,9 @@ def opening(path: Path) -> dict:
         if UNK in ids or tokens[:-1] != example["target"] or written[-1] != EOS:
             continue
         cross = weights.cross[0]  # (l, h, q, k)
-        heads = torch.cartesian_prod(*map(torch.arange, cross.shape[:2])).tolist()
-        place = max(heads, key=lambda place: agreement(cross[*place], example["sure"]))
-        hits, of = sure_hits(cross[*place], example["sure"])
+        heads = cross.flatten(end_dim=1)  # (l * h, q, k)
+        place = max(range(len(heads)), key=lambda n: agreement(heads[n], example["sure"]))
+        hits, of = sure_hits(heads[place], example["sure"])
         if hits < of or crossings(example["sure"]) <= best:
             continue
         best, top = crossings(example["sure"]), probabilities.topk(TOP)
@@ -97,8 +97,8 @@ def opening(path: Path) -> dict:
                 [[target_vocab.tokens[i], round(p, 4)] for i, p in zip(*row, strict=True)]
                 for row in rows
             ],
-            "layer": place[0],
-            "head": place[1],
+            "layer": place // cross.shape[1],
+            "head": place % cross.shape[1],
             "config": {key: head["config"][key] for key in ("num_layers", "num_heads")},
             "names": head["names"],
             "maps": {kind: in_bytes(getattr(weights, kind)) for kind in weights._fields},
