@@ -73,6 +73,7 @@ class ShowOutput(SphinxPostTransform):
             )
             for part in list(cell.findall(nodes.container)):
                 if part.get("nb_element") == "cell_code_source":
+                    close_up(part)
                     fold(part, self.env.new_serialno("attn-more"))
                 elif part.get("nb_element") == "cell_code_output":
                     tables = list(part.findall(nodes.table))
@@ -90,6 +91,14 @@ def show(block: nodes.literal_block, *, asserts: bool) -> None:
         block.replace_self(table(rows))
     elif asserts and (sentences := said(text)):
         block.replace_self(sentences)
+
+
+def close_up(source: nodes.container) -> None:
+    """Show two blank lines of code as one."""
+    for block in source.findall(nodes.literal_block):
+        text = re.sub(r"\n{3,}", "\n\n", block.astext())
+        block.rawsource, block.children = text, []
+        block += nodes.Text(text)
 
 
 def lay_under(made: nodes.table) -> None:
