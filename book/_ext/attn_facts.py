@@ -1,8 +1,9 @@
 """What a chapter takes: minutes to read, reckoned from its pages, and the time that it runs.
 
-Both stand under a chapter's title and on the landing page's cards. No number is typed: reading time
-comes from the words, lines of code, formulas and pictures of this build; run time from the stored
-measurement of this very code (code/tools/run_times.py), and is left out if the code has changed.
+Both stand under a chapter's title (attn_frame) and on the landing page's cards. No number is typed:
+reading time comes from the words, lines of code, formulas and pictures of this build; run time from
+the stored measurement of this very code (code/tools/run_times.py), and is left out if the code has
+changed.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ import re
 import sys
 from pathlib import Path
 
+from attn_signature import signature
 from attn_terms import chapter_label
 from docutils import nodes
 from sphinx.application import Sphinx
-from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
 
 CODE = Path(__file__).resolve().parents[2] / "code"
@@ -117,20 +118,6 @@ def said(facts: dict) -> str:
     return f"{line} · runs in {facts['attn_runs']}" if facts["attn_runs"] else line
 
 
-class ShowFacts(SphinxPostTransform):
-    """Put the line under the title of a chapter."""
-
-    default_priority = 500
-    formats = ("html",)
-
-    def run(self, **kwargs) -> None:
-        facts = self.env.metadata.get(self.env.docname, {})
-        title = next(iter(self.document.findall(nodes.title)), None)
-        if "attn_minutes" in facts and title is not None:
-            line = nodes.paragraph("", said(facts), classes=["attn-facts"])
-            title.parent.insert(title.parent.index(title) + 1, line)
-
-
 class Chapters(SphinxDirective):
     """Cards of all chapters of the book: number, title, opening question, facts."""
 
@@ -154,6 +141,8 @@ def card(app: Sphinx, docname: str, name: str) -> nodes.list_item:
     uri = app.builder.get_relative_uri(docname, name)
     link = nodes.reference("", title, refuri=uri, internal=True)
     item = nodes.list_item("", nodes.paragraph("", "", link))
+    if drawn := signature(number)[1]:
+        item.insert(0, nodes.raw("", f'<div class="attn-thumb">{drawn}</div>', format="html"))
     if facts["attn_question"]:
         item += nodes.paragraph("", facts["attn_question"])
     item += nodes.paragraph("", said(facts), classes=["attn-facts"])
@@ -161,10 +150,9 @@ def card(app: Sphinx, docname: str, name: str) -> nodes.list_item:
 
 
 def setup(app: Sphinx) -> dict:
-    """Register the directive, the line, and what they need."""
+    """Register the directive and what it needs."""
     app.add_node(chapter_list)
     app.add_directive("chapters", Chapters)
-    app.add_post_transform(ShowFacts)
     app.connect("doctree-read", note)
     app.connect("doctree-resolved", fill_cards)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

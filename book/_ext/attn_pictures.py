@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 from pathlib import Path
 from urllib.parse import quote
 
@@ -13,6 +15,15 @@ from sphinx.util.images import get_image_size
 
 class sized_picture(nodes.image):
     """A picture in HTML whose size is known and which is loaded late."""
+
+
+def keep_png(env, content: bytes) -> nodes.image:
+    """Write a picture where MyST-NB writes those of notebooks, and point to it."""
+    folder = Path(env.app.outdir).parent / "jupyter_execute"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{hashlib.sha256(content).hexdigest()}.png"
+    path.write_bytes(content)
+    return nodes.image(uri="/" + Path(os.path.relpath(path, env.srcdir)).as_posix())
 
 
 def image_tag(translator, node) -> str:
@@ -42,6 +53,8 @@ def visit_sized_picture(translator, node) -> None:
         }
         dark = tag.replace("attn-figure", "attn-figure-dark", 1)
         tag += dark.replace('.png"', '-dark.png"', 1)
+        # on a phone a wide figure scrolls rather than shrink until its labels cannot be read
+        tag = f'<span class="attn-scroll" style="--attn-drawn: {node["width"]}px">{tag}</span>'
     translator.body.append(tag)
     raise nodes.SkipNode
 

@@ -43,6 +43,7 @@ NEEDED_BY = {
     ("copybutton", "clipboard"): re.compile(r'class="highlight[ "]'),
     ("mystnb.",): re.compile(r'class="cell[ "]'),
     ("diagrams.css",): re.compile(r'class="attn-drawing '),
+    ("page.js",): re.compile(r'class="[^"]*\battn-scroll\b|<h2'),
     ("landing.css",): re.compile(r'class="[^"]*\battn-(?:hero|claim)\b'),
     ("THEBE_JS_URL", "sphinx-thebe"): re.compile(r"(?!)"),
 }
@@ -228,6 +229,7 @@ def setup(app):
     app.connect("html-page-context", name_folds, priority=900)
     app.connect("html-page-context", follow_moved)
     app.connect("build-finished", finish, priority=900)
+    app.add_js_file("page.js", loading_method="defer", priority=900)  # after the theme's
     app.add_css_file("theme.css", priority=790)
     app.add_css_file("landing.css", priority=795)
     app.add_css_file("site.css", priority=800)

@@ -129,6 +129,7 @@ class MarkTerms(SphinxTransform):
             if not _inside(text, PASSED_OVER)
             and not _in_cell(text)
             and _inside(text, (nodes.paragraph,))
+            and not _asked(text)
         ]
         missing = dict(self.env.attn_terms)
         replaced = []  # bold names that a link has taken the place of
@@ -183,6 +184,16 @@ def _inside(node, classes) -> bool:
         if isinstance(node, classes):
             return True
     return False
+
+
+def _asked(text) -> bool:
+    """Whether it is the chapter's question, alone in its paragraph under the title."""
+    paragraph = text.parent.parent
+    return (
+        isinstance(text.parent, nodes.emphasis)
+        and len(paragraph) == 1
+        and paragraph.parent.index(paragraph) == 1
+    )
 
 
 def _in_cell(node) -> bool:
