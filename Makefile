@@ -1,6 +1,6 @@
 # `make help` lists the targets. PYTHON=... chooses the interpreter, VENV=... the environment's folder.
 .DEFAULT_GOAL := help
-.PHONY: help install book lab serve slides pdf test notebooks corpus train check release grade gradebook bench mutants lint format clean
+.PHONY: help install book lab serve slides pdf test notebooks corpus train check release grade gradebook bench mutants doubt lint format clean
 
 VENV ?= .venv
 PYTHON ?=
@@ -86,6 +86,9 @@ bench: install  ## measure against torch and d2l, show it in the appendix; time 
 
 mutants: install  ## break the core on purpose, edit by edit: the tests must notice (NAMES=masks.py)
 	@$(ONE_THREAD) $(PY) code/tools/mutants.py $(ARGS) $(NAMES)
+
+doubt: install  ## break the chapters on purpose: an assertion must notice (NAMES=01_cues)
+	@$(ONE_THREAD) $(PY) code/tools/doubt.py $(NAMES)
 
 lint: install  ## ruff: lint and format, nothing changed
 	@$(PY) -m ruff check . && $(PY) -m ruff format --check .

@@ -18,6 +18,7 @@ import shutil
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import tomllib
@@ -49,23 +50,32 @@ def load(names=()) -> list[dict]:
     return found
 
 
-def mutate(package: Path, mutant: dict) -> None:
-    """Apply one edit to a copy of the package, or raise ValueError if it fits not exactly once."""
-    path = package / mutant["file"]
-    text = path.read_text(encoding="utf-8")
+def replaced(text: str, mutant: dict) -> str:
+    """The text with one edit, or ValueError if the edit fits not exactly once."""
     if text.count(mutant["old"]) != 1 or mutant["old"] == mutant["new"]:
         times = text.count(mutant["old"])
         raise ValueError(f"{mutant['file']}: {mutant['old']!r} must stand there once, not {times}x")
-    path.write_text(text.replace(mutant["old"], mutant["new"]), encoding="utf-8")
+    return text.replace(mutant["old"], mutant["new"])
+
+
+@contextmanager
+def edited(mutant: dict | None, *packages: str):
+    """A temporary folder with copies of these packages, and in it one edit (None: none)."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name in packages:
+            source = ROOT / "code" / name
+            shutil.copytree(source, Path(folder) / name, ignore=_unneeded, copy_function=_copy)
+        if mutant:
+            path = Path(folder) / mutant["file"]
+            path.write_text(replaced(path.read_text(encoding="utf-8"), mutant), encoding="utf-8")
+        yield folder
 
 
 def killed(mutant: dict | None, tests: list[str]) -> bool:
     """Whether the tests fail on the package with this edit (None: as it is)."""
-    with tempfile.TemporaryDirectory() as folder:
-        package = Path(folder) / "attnbook"
-        shutil.copytree(ROOT / "code" / "attnbook", package, ignore=_unneeded)
-        if mutant:
-            mutate(package, mutant)
+    if mutant:
+        mutant = mutant | {"file": f"attnbook/{mutant['file']}"}
+    with edited(mutant, "attnbook") as folder:
         paths = [str(ROOT / "code" / "tests" / test) for test in tests]
         child = FORK.Process(target=_run, args=(folder, paths))
         child.start()
@@ -92,6 +102,14 @@ def _run(folder: str, paths: list[str]) -> None:
 
 def _unneeded(folder, names):
     return {name for name in names if name == "__pycache__"}
+
+
+def _copy(source: str, target: str) -> None:
+    """Copy a file; weights, which no edit touches, are only linked to."""
+    if source.endswith(".safetensors"):
+        os.symlink(source, target)
+    else:
+        shutil.copyfile(source, target)
 
 
 def main(argv=None) -> int:

@@ -1,0 +1,71 @@
+"""`make doubt`: a sample of its sabotages is noticed, it can say otherwise, its page is whole."""
+
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
+
+import doubt
+
+
+@pytest.fixture
+def notebook(tmp_path):
+    cells = [
+        "from attnbook import causal_mask\none, two = 1, 2",
+        "def check(x):\n    assert x == 1",
+        "check(one)\nassert causal_mask(2).sum() == 3",
+    ]
+    nb = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in cells])
+    nbformat.write(nb, tmp_path / "small.ipynb")
+    return tmp_path / "small.ipynb"
+
+
+def sabotage(old, new, file="cell"):
+    return {"file": file, "what": f"{new} in {file}", "old": old, "new": new}
+
+
+@pytest.mark.parametrize(
+    "edit, verdict",
+    [
+        (("one, two = 1, 2", "one, two = 2, 2"), ("noticed", "x == 1")),
+        (("one, two = 1, 2", "one, two = 1, 3"), ("unnoticed", "")),
+        (("one, two = 1, 2", "two = 2"), ("broken", "NameError: name 'one' is not defined")),
+        (
+            ("return j <= i\n", "return j >= i * 0\n", "attnbook/masks.py"),
+            ("noticed", "causal_mask(2).sum() == 3"),
+        ),
+    ],
+)
+def test_each_verdict_can_be_had(notebook, edit, verdict):
+    assert doubt.doubt(notebook, [sabotage(*edit)]) == [verdict]
+
+
+def test_an_edit_that_fits_nowhere_is_refused(notebook):
+    with pytest.raises(ValueError, match="'three' must stand there once, not 0x"):
+        doubt.doubt(notebook, [sabotage("three", "four")])
+
+
+def test_a_notebook_that_fails_as_it_is_is_refused(notebook):
+    notebook.write_text(notebook.read_text("utf-8").replace("x == 1", "x == 5"), "utf-8")
+    with pytest.raises(RuntimeError, match="fails without any sabotage"):
+        doubt.doubt(notebook, [sabotage("check(one)", "check(two)")])
+
+
+@pytest.mark.parametrize("chapter", doubt.chapters())
+def test_a_sabotage_of_each_chapter_is_noticed(chapter):
+    sample = doubt.load(chapter)[:1]
+    ((state, _),) = doubt.doubt(doubt.BOOK / f"{chapter}.ipynb", sample)
+    assert state == "noticed"
+
+
+@pytest.mark.parametrize("chapter", doubt.chapters())
+def test_the_page_says_of_each_sabotage_what_noticed_it(chapter):
+    page = doubt.PAGE.read_text(encoding="utf-8")
+    (part,) = [part for part in page.split("## ") if f"({chapter}.ipynb)" in part]
+    rows = part.splitlines()[6:]
+    whats = [sabotage["what"] for sabotage in doubt.load(chapter)]
+    assert [row.split(" | ")[0] for row in rows if row] == [f"| {what}" for what in whats]
+    assert "**" not in part
