@@ -77,9 +77,8 @@ def masked_softmax():
 
 def batch_attention():
     t = {"queries": torch.randn(b, q, d), "keys": torch.randn(b, k, d)}
-    t |= {"values": torch.randn(b, k, d_v), "lengths": torch.tensor([3, 5])}
+    t |= {"values": torch.randn(b, k, d_v), "mask": ab.length_mask([3, 5], k)}
     t["scores"] = t["queries"] @ t["keys"].mT
-    t["mask"] = torch.arange(k) < t["lengths"][:, None, None]
     t["weights"] = ab.masked_softmax(t["scores"], t["mask"])
     return t | {"output": t["weights"] @ t["values"]}
 
