@@ -273,11 +273,11 @@ LINES = re.compile(r"(<dt class=\"sig.*?)<dl>(.*?)</dl>(.*?</dt>)", re.DOTALL)
 
 
 def plain_signatures(app, pagename, templatename, context, doctree) -> None:
-    """In a long signature each argument has a line; Sphinx's list inside a term is no valid list."""
+    """In a long signature each argument has a line, without a list inside of a list's term."""
 
     def lines(match):
-        inside = match[2].replace("<dd>", '<span class="attn-argument">').replace("</dd>", "</span>")
-        return match[1].rstrip() + inside.strip() + match[3].lstrip()
+        inside = match[2].replace("<dd>", '<span class="attn-argument">')
+        return match[1].rstrip() + inside.replace("</dd>", "</span>").strip() + match[3].lstrip()
 
     if pagename.startswith(REFERENCE) and "body" in context:
         context["body"] = LINES.sub(lines, context["body"])
