@@ -269,6 +269,20 @@ def link_code(app, pagename, templatename, context, doctree) -> None:
     app.add_css_file("terms.css", priority=810)
 
 
+LINES = re.compile(r"(<dt class=\"sig.*?)<dl>(.*?)</dl>(.*?</dt>)", re.DOTALL)
+
+
+def plain_signatures(app, pagename, templatename, context, doctree) -> None:
+    """In a long signature each argument has a line, without a list inside of a list's term."""
+
+    def lines(match):
+        inside = match[2].replace("<dd>", '<span class="attn-argument">')
+        return match[1].rstrip() + inside.replace("</dd>", "</span>").strip() + match[3].lstrip()
+
+    if pagename.startswith(REFERENCE) and "body" in context:
+        context["body"] = LINES.sub(lines, context["body"])
+
+
 def prepare(app) -> None:
     """Where the chapters' uses are gathered, by page."""
     for name in ("attn_api_uses", "attn_imports"):
@@ -298,4 +312,5 @@ def setup(app):
     app.connect("autodoc-skip-member", leave_out)
     app.connect("env-check-consistency", index_uses)  # once stored: added anew each time
     app.connect("html-page-context", link_code)
+    app.connect("html-page-context", plain_signatures)
     return {"version": "1", "parallel_read_safe": False, "parallel_write_safe": True}

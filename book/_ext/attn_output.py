@@ -7,6 +7,7 @@ Of a cell longer than `LONGEST` lines the rest is folded, but never an assertion
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from attn_claims import assertion_lines, said
@@ -63,6 +64,7 @@ class ShowOutput(SphinxPostTransform):
     formats = ("html",)
 
     def run(self, **kwargs) -> None:
+        numbers = itertools.count(1)  # of this page: the same whichever pages are built
         for cell in list(self.document.findall(nodes.container)):
             if cell.get("nb_element") != "cell_code":
                 continue
@@ -74,7 +76,7 @@ class ShowOutput(SphinxPostTransform):
             for part in list(cell.findall(nodes.container)):
                 if part.get("nb_element") == "cell_code_source":
                     close_up(part)
-                    fold(part, self.env.new_serialno("attn-more"))
+                    fold(part, next(numbers))
                 elif part.get("nb_element") == "cell_code_output":
                     tables = list(part.findall(nodes.table))
                     if len(tables) >= MANY:

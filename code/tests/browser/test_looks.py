@@ -93,7 +93,7 @@ EDGES = """() => {
   };
   const kinds = {
     text: "section > p", code: "div.cell_input", figure: "figure img, figure svg.across",
-    widget: ".attn-widget > .attn-heatmap", caption: "figcaption", moves: "ol.attn-moves",
+    widget: ".attn-widget .attn-heatmap", caption: "figcaption", moves: "ol.attn-moves",
   };
   return Object.fromEntries(Object.entries(kinds).map(([kind, what]) => [kind, [...new Set(
     [...document.querySelectorAll(`.bd-article ${what}`)]
