@@ -25,10 +25,10 @@ def waits(mine, other):
 
 @pytest.mark.parametrize("statuses", [(0, 0, 0, 0), (1, 0, 0, 0), (0, 0, 0, 1), (0, 2, 1, 0)])
 def test_a_failure_of_any_part_is_a_failure(statuses, capfd):
-    commands = [says(f"part{n}", status) for n, status in enumerate(statuses)]
+    commands = [says(f"said{n}", status) for n, status in enumerate(statuses)]
     assert run_tests.at_once(commands) == max(statuses)
     out = capfd.readouterr().out.split()
-    assert sorted(word for word in out if word.startswith("part")) == [f"part{n}" for n in range(4)]
+    assert sorted(w for w in out if w.startswith("said")) == [f"said{n}" for n in range(4)]
 
 
 def test_a_part_that_is_killed_is_a_failure():
