@@ -75,11 +75,6 @@ def test_gold_hits_are_argmax_in_gold(call, case):
     assert got == {"hits": hits, "marked": int(gold.any(dim=1).sum())}
 
 
-def test_a_difference_is_second_minus_first(call):
-    got = call("core/measure.js", "subtract", {"array": [0.7, 0.1]}, {"array": [0.2, 0.4]})
-    assert got == pytest.approx([0.5, -0.3])
-
-
 @given(
     st.integers(1, 4),
     st.integers(1, 4),
