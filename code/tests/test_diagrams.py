@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from attnbook_testing.books import small_book
 from torch import nn
 
 import attnbook as ab
@@ -243,14 +242,3 @@ def test_a_faulty_description_is_named(text, tmp_path):
     path.write_text(f"title = 'A'\ndesc = 'B'\n{text}", encoding="utf-8")
     with pytest.raises((TypeError, ValueError), match=re.escape(BAD[text])):
         attn_drawing.read(path)
-
-
-def test_a_wrong_name_and_a_wrong_label_stop_the_build(tmp_path):
-    (tmp_path / "book" / "diagrams").mkdir(parents=True)
-    path = tmp_path / "book" / "diagrams" / "lost.toml"
-    node = "edges = []\n[nodes]\na = {kind='op', at=[0, 0], eq='eq-lost'}"
-    path.write_text(f"title = 'A'\ndesc = 'B'\n{node}", encoding="utf-8")
-    page = "# One\n" + "".join(f"\n```{{diagram}} {n}\nSeen.\n```\n" for n in ("absent", "lost"))
-    done = small_book(tmp_path, {"index": page, "01_a": "# Two"})
-    assert done.returncode and "diagram absent" in done.stdout
-    assert "no equation is labelled eq-lost" in done.stdout

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import os
-import subprocess
 import sys
 from contextlib import ExitStack
 from pathlib import Path
@@ -173,18 +172,6 @@ def show(visit, spare):
     yield open_page
     for shown in own:
         shown.context.close()
-
-
-@pytest.fixture(scope="session")
-def site() -> Path:
-    """The built site: `ATTNBOOK_SITE` if set, else built now by `make book`."""
-    if path := os.environ.get("ATTNBOOK_SITE"):
-        folder = Path(path).resolve()
-    else:
-        subprocess.run(["make", "book"], cwd=harness.ROOT, check=True, stdin=subprocess.DEVNULL)
-        folder = harness.ROOT / "_build" / "html"
-    assert any(folder.rglob("*.html")), f"no page in {folder}: did `make book` run?"
-    return folder
 
 
 @pytest.fixture(scope="session")
