@@ -11,6 +11,7 @@ import jupytext
 import nbformat
 
 from . import notebook, selfcheck
+from .answers import HEADING
 from .exercise import Exercise, question_of, tests_in
 from .notebook import PLACEHOLDER, SELF_CHECK
 
@@ -103,6 +104,23 @@ def _source(text: str, node) -> str:
     lines = text.splitlines()
     first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
     return "\n".join(lines[first - 1 : node.end_lineno])
+
+
+def references(exercise: Exercise) -> tuple[tuple[str, tuple[str, ...], str], ...]:
+    """Of each coded question in order: what it is called, the names it defines, our source of them.
+
+    The source holds what stands before, too, so that it runs by itself.
+    """
+    found: dict[str, tuple[str, tuple[str, ...], str]] = {}
+    question, source = "", ""
+    for kind, text in notebook.parse(build(exercise, solution=True).encode()):
+        if kind == "markdown" and (heading := HEADING.match(text)):
+            question = heading[1].lower()
+        elif kind == "code" and SELF_CHECK not in text:
+            source += text + "\n\n"
+            names = {*found.get(question, ("", (), ""))[1], *notebook.names_in([(0, text)])}
+            found[question] = question, tuple(sorted(names)), source
+    return tuple(found[question] for question in exercise.points())
 
 
 def given(exercise: Exercise) -> notebook.Given:

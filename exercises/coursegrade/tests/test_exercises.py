@@ -4,7 +4,7 @@ import re
 
 import nbformat
 import pytest
-from grading_helpers import ALL, NAMES, code_of, edited, failed, mutants_of, rows_of
+from grading_helpers import ALL, NAMES, Lazy, code_of, edited, failed, mutants_of, rows_of, total
 from nbclient import NotebookClient
 
 from coursegrade import notebook, release, runner
@@ -100,6 +100,45 @@ def test_other_correct_solutions_get_full_marks(exercise):
     for code in correct.values():
         for salt in SALTS:
             assert failed(rows_of(exercise, base + code, salt)) == set()
+
+
+LAZY = ("zeros", "uniform", "mean of values", "input")
+
+
+@each
+@pytest.mark.parametrize("how", LAZY)
+def test_an_answer_that_ignores_what_is_asked_gets_a_tenth_at_most(exercise, how):
+    lazy = type("", (Lazy,), {"how": how})
+    code = code_of(release.build(exercise, solution=True))
+    rows = rows_of(exercise, code, "a", lazy)
+    got, most = total(runner.counted(rows)), sum(exercise.points().values())
+    assert got <= most / 10, [row.test for row in runner.counted(rows) if row.ok]
+    if exercise is ALL[0] and how == "uniform":
+        assert total(rows) > most / 3  # it is lazy in a way that single tests don't see
+
+
+@each
+def test_a_bug_that_is_left_in_wins_nothing(exercise):
+    """Whoever only takes out the line that raises has answered nothing."""
+    solution = code_of(release.build(exercise, solution=True))
+    [released] = [
+        source
+        for _, source in notebook.code_cells(notebook.parse(release.build(exercise).encode()))
+        if "remove this line" in source
+    ]
+    rows = rows_of(exercise, solution + "\n\n" + without_raise(released), "a")
+    [question] = {row.question for row in rows if not row.ok}
+    assert total(row for row in runner.counted(rows) if row.question == question) == 0
+
+
+def without_raise(source):
+    return re.sub(r" *raise NotImplementedError  # remove this line.*\n", "", source)
+
+
+@each
+def test_every_question_has_a_test_of_values(exercise):
+    rows = rows_of(exercise, "", "a")
+    assert {row.question for row in rows if row.value} == set(exercise.points())
 
 
 @each
