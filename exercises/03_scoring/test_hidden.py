@@ -164,7 +164,7 @@ def test_q3_values_arguments(student, rng):
 
 
 @points(2, "q4", value=True)
-@cases(width=[0, 2])
+@cases(width=[1, 2])
 def test_q4_values(student, rng, width):
     """Within the window the weights are a softmax of the scores."""
     scores = normal(rng, 2, 6, 6)

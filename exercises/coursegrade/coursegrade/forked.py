@@ -89,10 +89,12 @@ class Server:
 
 def serve() -> None:
     """The server: frames from standard input; for each what a child says, and how it ended."""
-    from torch.testing import assert_close  # noqa: F401  what tests import is imported here
+    import torch
+    from torch.testing import assert_close
 
-    from coursegrade import grade_one, runner, student  # noqa: F401
+    from coursegrade import grade_one, runner, student  # noqa: F401  what every child needs
 
+    assert_close(torch.ones(1), torch.ones(1))  # its first call imports 500 modules more
     tasks, out = os.fdopen(os.dup(0), "rb"), os.dup(1)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)  # what is printed on the way is no answer
