@@ -13,7 +13,7 @@ import nbformat
 from . import notebook, selfcheck
 from .answers import HEADING
 from .exercise import Exercise, question_of, tests_in
-from .notebook import PLACEHOLDER, SELF_CHECK
+from .notebook import EXPERIMENT, PLACEHOLDER, SELF_CHECK
 
 BLOCK = r"^([ \t]*)### BEGIN {0}[ \t]*\n(.*?)^[ \t]*### END {0}[ \t]*\n"
 SOLUTION = re.compile(BLOCK.format("SOLUTION"), re.MULTILINE | re.DOTALL)
@@ -67,7 +67,8 @@ def _cell(cell, exercise: Exercise, solution: bool) -> str:
     elif cell.cell_type == "markdown":
         source = SOLUTION.sub(f"\n{PLACEHOLDER}\n", source)
     else:
-        source = SOLUTION.sub(rf"\1{STUB}\n", source)
+        stub = STUB.partition("  ")[2] if source.startswith(EXPERIMENT) else STUB
+        source = SOLUTION.sub(rf"\1{stub}\n", source)
         source = re.sub(rf"[ \t]*{STUB}\n(?=[ \t]*### BEGIN RELEASED)", "", source)
         source = RELEASED.sub(lambda match: re.sub(r"#\| ?", "", match[2]), source)
     return source.rstrip("\n")
