@@ -187,6 +187,7 @@ def test_q4_far_keys(student, rng):
 
 @points(1, "q4")
 def test_q4_whole_window(student, rng):
-    """A window as wide as the sequence is no window."""
+    """A window as wide as the sequence is no window, and one of width 0 holds a key alone."""
     scores = normal(rng, 2, 4, 4)
+    assert_close(student.window_weights(scores, 0), torch.eye(4).expand(2, 4, 4))
     assert_close(student.window_weights(scores, 4), scores.softmax(-1), atol=1e-5, rtol=1e-4)

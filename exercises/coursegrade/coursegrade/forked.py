@@ -55,23 +55,26 @@ class Server:
             env={**os.environ, **ONE_THREAD, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
             start_new_session=True,
         )
+        os.set_blocking(self._process.stdin.fileno(), False)
 
     def ask(self, raw: bytes, end: float) -> tuple[bytes, str]:
         """`run` of this server, until the moment `end`."""
-        before, out = self._errors.seek(0, os.SEEK_END), self._process.stdout.fileno()
-        try:
-            self._process.stdin.write(struct.pack(">Q", len(raw)) + raw)
-            self._process.stdin.flush()
-        except BrokenPipeError:
-            pass  # its end is read below
-        said = b""
+        before, said = self._errors.seek(0, os.SEEK_END), b""
+        frame = memoryview(struct.pack(">Q", len(raw)) + raw)
+        out, into = self._process.stdout.fileno(), self._process.stdin.fileno()
         while said.count(b"\n") < 2:  # the answer, which is one line, and how the child ended
-            if not select.select([out], [], [], max(0, end - time.monotonic()))[0]:
+            left = max(0, end - time.monotonic())
+            ready, free, _ = select.select([out], [into] if frame else [], [], left)
+            if not ready and not free:
                 raise TimeoutError
-            part = os.read(out, 1 << 16)
-            if not part:
-                said += b"\n%d\n" % self._process.wait()
-            said += part
+            if ready:
+                part = os.read(out, 1 << 16)
+                said += part or b"\n%d\n" % self._process.wait()
+            elif free:
+                try:
+                    frame = frame[os.write(into, frame[: 1 << 16]) :]
+                except BrokenPipeError:
+                    frame = frame[:0]  # it has ended, as `out` will tell
         answer, ended, _ = said.split(b"\n", 2)
         self._errors.seek(max(before, self._errors.seek(0, os.SEEK_END) - 300))
         words = self._errors.read().decode(errors="replace").strip()
