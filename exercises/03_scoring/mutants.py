@@ -84,7 +84,7 @@ MUTANTS = {
     ),
     "bug left in": ("test_q4_sums", WINDOW, "return scores.softmax(dim=-1) * near"),
     "bug renormalised by n": (
-        "test_q4_values[2]",
+        "test_q4_alone",
         WINDOW,
         "return (scores * near).softmax(dim=-1)",
     ),
