@@ -5,7 +5,18 @@ import re
 
 import nbformat
 import pytest
-from grading_helpers import ALL, NAMES, Lazy, code_of, edited, failed, mutants_of, rows_of, total
+from grading_helpers import (
+    ALL,
+    NAMES,
+    Lazy,
+    code_of,
+    edited,
+    failed,
+    mutants_of,
+    references,
+    rows_of,
+    total,
+)
 from nbclient import NotebookClient
 
 from coursegrade import notebook, release, runner
@@ -252,3 +263,16 @@ def test_models_of_the_tests_are_asked_from_the_box(box, exercise):
         assert failed(runner.run(boxed, exercise.tests, "a")) == set()
     finally:
         boxed.close()
+
+
+def test_ours_stands_in_for_a_wrong_one_in_the_box(box):
+    exercise = ALL[2]
+    cells = notebook.parse(release.build(exercise, solution=True).encode())
+    cells.append(("code", "def masked_softmax(scores, lengths): return scores.softmax(2)"))
+    for ours, lost in ((references(exercise), {"q1"}), ((), {"q1", "q3"})):
+        boxed = Student(notebook.code_cells(cells))
+        try:
+            rows = runner.run(boxed, exercise.tests, "a", ours)
+        finally:
+            boxed.close()
+        assert {row.question for row in rows if not row.ok} == lost
