@@ -31,13 +31,6 @@ MUTANTS = {
         JOIN,
         "return x.reshape(b, n, h * d)",
     ),
-    "interleaved both ways": (
-        "test_q1_join",
-        SPLIT,
-        "return x.reshape(b, n, width // h, h).permute(0, 3, 1, 2)",
-        JOIN,
-        "return x.permute(0, 2, 3, 1).reshape(b, n, h * d)",
-    ),
     "joined without the way back": ("test_q1_way_back", JOIN, "return x.reshape(b, n, h * d)"),
     "always two heads": ("test_q1_features[1]", SPLIT, "h = 2\n    " + SPLIT),
     "no scale": ("test_q2_one_head", SCORES, SCORES.replace(" / q.shape[3] ** 0.5", "")),

@@ -82,13 +82,6 @@ MUTANTS = {
         TURN_PLACE,
         TURN_PLACE.replace("(offset, offset + n,", "(offset + 1, offset + n + 1,"),
     ),
-    "heads counted as places": (
-        "test_q2_formula[2]",
-        "n, d = x.shape[2:]",
-        "n, d = x.shape[1], x.shape[3]",
-        "theta.cos().to(x.dtype), theta.sin().to(x.dtype)",
-        "theta.cos().to(x.dtype).unsqueeze(1), theta.sin().to(x.dtype).unsqueeze(1)",
-    ),
     "turned in place": (
         "test_q2_arguments",
         TURNED,
