@@ -2,6 +2,6 @@
 
 Rooms, in the order in which they may import: `limits`, `wire`, `seccomp`, `bubblewrap`, `docker`,
 `backends`, `box`, `notebook`, `student`, `testing`, `runner`, `answers`, `watched`, `exercise`,
-`release`, `handins`, `unpack`, `grade_one`, `tables`, `written`, `reports`, `cluster`, `batch`,
-`roster`, `gradebook`, `gradescope`. `driver` runs inside the box and knows only `wire`.
+`release`, `handins`, `unpack`, `forked`, `grade_one`, `tables`, `written`, `reports`, `cluster`,
+`batch`, `roster`, `gradebook`, `gradescope`. `driver` runs inside the box and knows only `wire`.
 """

@@ -40,7 +40,8 @@ def key(task: grade_one.Task, version: str) -> str:
 
 def tasks(exercise: Exercise, found: list[handins.HandIn], salt: str, limits: Limits):
     """One task a student, with the hand-in's bytes in it."""
-    rest = (exercise.tests, tuple(exercise.by_hand()), exercise.forbidden())
+    rest = (exercise.tests, release.references(exercise))
+    rest += (tuple(exercise.by_hand()), exercise.forbidden())
     rest += (release.given(exercise), salt, limits)
     return [grade_one.Task(one.student, *_content(one), *rest) for one in found]
 
