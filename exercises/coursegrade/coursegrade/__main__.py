@@ -59,10 +59,10 @@ def _gradebook(options) -> None:
 
 
 def _statistics(options) -> None:
-    from . import statistics
+    from . import class_page
     from .exercise import Exercise
 
-    print(statistics.write(Exercise(options.exercise), options.results))
+    print(class_page.write(Exercise(options.exercise), options.results))
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -132,9 +132,11 @@ def _safe_cells(book: roster.Roster) -> dict[tuple[int, int], str]:
 
 def runs(text: str) -> bool:
     """Whether a spreadsheet may take a text for a formula. Numbers and a lone dash are none."""
+    if text.startswith(("\t", "\r")):
+        return bool(text.strip())
     if text.strip() in EMPTY or NUMBER.fullmatch(text.strip()):
         return False
-    return text.startswith(("\t", "\r")) or text.lstrip().startswith(FORMULA)
+    return text.lstrip().startswith(FORMULA)
 
 
 def _writes_commas(book: roster.Roster) -> bool:

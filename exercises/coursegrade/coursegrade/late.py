@@ -104,7 +104,7 @@ def _policy(content: dict) -> Policy:
         **{key: Decimal(value) for key, value in percents.items()},
         grace=seconds(content.get("grace", "0")),
         due=due,
-        lateness=told and {student: seconds(text) for student, text in told.items()} or told,
+        lateness=None if told is None else {who: seconds(text) for who, text in told.items()},
     )
 
 
@@ -130,7 +130,7 @@ def apply(
         if total.points is None:
             late.append(total._replace(late=span or 0))
         elif span is None:
-            why = "late, and nothing says how late: write it into the table lateness"
+            why = "nothing says how late it was: write it into the table lateness"
             late.append(total._replace(points=None, why_not=why))
         else:
             points = max(Decimal(0), total.points - policy.lost(span, most))
@@ -147,8 +147,9 @@ def _span(policy: Policy, result: dict, told: dict[str, str] | None) -> int | No
         return seconds(told[result["student"]]) if told.get(result["student"]) else 0
     if result["source"] == "canvas":
         return None if "late" in result["flags"] else 0
-    if result["source"] == "gradescope" and policy.due and (when := moment(result.get("at", ""))):
-        return max(0, math.ceil((when - policy.due).total_seconds()))
+    if result["source"] == "gradescope" and policy.due:
+        when = moment(result.get("at", ""))
+        return when and max(0, math.ceil((when - policy.due).total_seconds()))
     if policy.lateness is None:
         needed = {
             "moodle": "the grading worksheet as ROSTER, or the table lateness",
@@ -162,8 +163,6 @@ def moment(text: str) -> datetime | None:
     """A moment as Gradescope's metadata have it, or None."""
     match = MOMENT.fullmatch(text)
     try:
-        return match and datetime.fromisoformat(
-            "{}T{}{}".format(*match.groups()).replace("Z", "+00:00")
-        )
+        return match and datetime.fromisoformat("{}T{}{}".format(*match.groups()))
     except ValueError:
         return None

@@ -49,7 +49,7 @@ def record(name, points=MOST, source="folder", id="", status=grade_one.GRADED, a
         **{"student": f"{name}_{id}" if id else name, "status": status, "problem": ""},
         **{"flags": [], "cells": {}, "rows": [] if status in reports.BLANK else rows},
         **{"answers": {"q5": "Because."} if answers is None else answers, "seconds": 0.1},
-        **{"name": name, "id": id, "source": source},
+        **{"name": name, "id": id, "source": source, "file": f"{name}_{id}_90{id}_a.ipynb"},
     }
 
 
