@@ -149,7 +149,7 @@ def _span(policy: Policy, result: dict, told: dict[str, str] | None) -> int | No
         return None if "late" in result["flags"] else 0
     if result["source"] == "gradescope" and policy.due:
         when = moment(result.get("at", ""))
-        return when and max(0, math.ceil((when - policy.due).total_seconds()))
+        return when and max(0, int((when - policy.due).total_seconds()))
     if policy.lateness is None:
         needed = {
             "moodle": "the grading worksheet as ROSTER, or the table lateness",
