@@ -92,7 +92,7 @@ def _spread(title: str, values: list[float], most: int) -> list[str]:
     said = ", ".join(f"{value:g}" for value in five)
     return [
         f"<h2>{title}</h2>",
-        f"<p>{len(values)} students, of {most} points: {said} ({words}); "
+        f"<p>{len(values)} hand-ins, of {most} points: {said} ({words}); "
         f"mean {statistics.fmean(values):.1f}.</p>",
         _histogram(values, most),
     ]

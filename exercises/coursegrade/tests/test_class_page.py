@@ -90,7 +90,7 @@ def test_the_page_counts_what_the_class_did(tmp_path, table):
     lost = sum(row["points"] for row in records[1]["rows"] if not row["ok"])
     assert f"0, {(MOST - lost) / 2:g}, {MOST - lost}, {(MOST + MOST - lost) / 2:g}, {MOST}" in page
     [others] = [row for row in cells.tables["Tests"] if row[1].startswith("test_q2_others")]
-    assert others[3] == "2 of 3" and others[4] == f"whoempty (no answer), {hostile}"
+    assert others[3] == "2 of 3" and others[4] == f"who{hostile}, empty (no answer)"
     assert len(cells.tables["Tests"][1:]) == len(records[0]["rows"])
     assert cells.tables["What they resemble"][1:] == [["Q2", "mean of all", hostile, ""]]
     q2 = next(row for row in cells.tables["Questions"] if row[0] == "Q2")
@@ -111,7 +111,7 @@ def test_mutants_run_once(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(mutants, "failing", None)
     assert __main__.main(words) == 0
     page = (tmp_path / "class.html").read_text()
-    assert re.search(rf"1 students, of {MOST + 4} points: {MOST + 3},", page)
+    assert re.search(rf"1 hand-ins, of {MOST + 4} points: {MOST + 3},", page)
     assert mutants.stored(EXERCISE, "a", tmp_path) == {"m": ["t"]}
     with pytest.raises(TypeError):  # another salt: they run again
         mutants.stored(EXERCISE, "b", tmp_path)

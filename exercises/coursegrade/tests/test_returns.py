@@ -122,7 +122,7 @@ def test_canvas_says_late_and_not_how_late(tmp_path):
     export.write_text(CANVAS)
     ada = record("lovelaceada", 20, id="55", source="canvas") | {"flags": ["late"]}
     write_results(out, ada, record("turingalan", 10, id="56", source="canvas"))
-    path, filled = gradebook.write(out, export, only_auto=True, policy=policy(tmp_path))
+    _, filled = gradebook.write(out, export, only_auto=True, policy=policy(tmp_path))
     assert filled.marks == 1 and any("nothing says how late" in note for note in filled.notes)
     assert rows(out / "totals.csv")[0]["points"] == ""
     told = policy(tmp_path, RULE + '[lateness]\nlovelaceada_55 = "1 day"\n')
