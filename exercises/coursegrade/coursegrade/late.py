@@ -59,6 +59,8 @@ def in_words(span: int) -> str:
     """A span of time with its two largest units."""
     words = []
     for unit, size in UNITS.items():
+        if unit == "week":
+            continue
         n, span = divmod(span, size)
         words += [f"{n} {unit}{'s' * (n != 1)}"] if n else []
     return " ".join(words[:2])

@@ -79,8 +79,10 @@ def test_a_grading_worksheet_is_filled_by_the_participants_number(tmp_path):
     )
     mark_by_hand(out, participant="2,5", alan="1", grace="1")
     path, filled = gradebook.write(out, export)
-    wanted = WORKSHEET.replace("Submitted,,", 'Submitted,"22,5",', 1).replace("\n", "\r\n")
-    assert path.read_bytes() == b"\xef\xbb\xbf" + wanted.encode()
+    comment = f"<p>Total: 22.5 of {MOST + 4} points.</p><p>Automatic part: 20 of {MOST} points.</p>"
+    wanted = WORKSHEET.replace("Submitted,,", 'Submitted,"22,5",', 1)
+    wanted = wanted.replace("Yes,-,\n", f"Yes,-,{comment}<h2>Q5: 2.5 of 4</h2>\n", 1)
+    assert path.read_bytes() == b"\xef\xbb\xbf" + wanted.replace("\n", "\r\n").encode()
     assert any("Alan Turing (Moodle says" in note for note in filled.notes)
     assert "not in the roster: Grace Hopper_999" in filled.notes
 
@@ -156,7 +158,7 @@ def test_grading_again_keeps_the_marks_by_hand(tmp_path):
 
 def test_written_csv_is_read_as_excel_saves_it(tmp_path):
     path = tmp_path / "written.csv"
-    rows = "student;question;mark;answer;comment\r\nJosé;q5;3,5;=x;\r\nAda;q5;;y;fine\r\n"
+    rows = "student;question;mark;answer;second marker\r\nJosé;q5;3,5;=x;\r\nAda;q5;;y;fine\r\n"
     path.write_bytes(rows.encode("cp1252"))
     found = written.read(path)
     assert written.points(found, {"q5": 4}) == {("José", "q5"): Decimal("3.5")}
