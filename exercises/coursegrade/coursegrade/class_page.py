@@ -17,7 +17,7 @@ from .safe import clean
 BARS = 12  # at most, in the histogram
 STYLE = """body{font:16px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em}
 table{border-collapse:collapse}td,th{padding:.2em .6em;text-align:left;vertical-align:top}
-th{border-bottom:1px solid}tr+tr td{border-top:1px solid #ddd}td.n,th.n{text-align:right}
+th{border-bottom:1px solid}tr+tr td{border-top:1px solid #ddd}td.n,th.n{text-align:right}td.n,summary{white-space:nowrap}
 svg{max-width:100%}rect{fill:#3b6ea5}text{font:13px sans-serif}"""
 
 PAGE = """<!doctype html>
@@ -143,7 +143,7 @@ def _tests(marked: list[dict]) -> list[str]:
             if not row["ok"]:
                 failed[1].append((record["student"], row["message"] == NOT_YET))
     rows = []
-    for name, (row, failed, n) in tests.items():
+    for name, (row, failed, n) in sorted(tests.items(), key=lambda item: item[1][0]["question"]):
         who = ", ".join(_text(student) + (" (no answer)" if no else "") for student, no in failed)
         names = f"<details><summary>who</summary>{who}</details>" if failed else ""
         worth = [row["question"].upper(), f"<code>{_text(name)}</code><br>{_text(row['hint'])}"]

@@ -107,7 +107,7 @@ def lines(story: Story):
 
 def _row(row: dict) -> tuple[str, str]:
     """A test's line, and what the test said."""
-    worth = f"{row['points']} point{'s' * (row['points'] != 1)}"
+    worth = f"{row['points'] * row['ok']} of {row['points']} point{'s' * (row['points'] != 1)}"
     hint = row["hint"] or f"{row['test']}."
     return f"{'✓' if row['ok'] else '✗'} {hint} {worth}.", "" if row["ok"] else row["message"]
 
