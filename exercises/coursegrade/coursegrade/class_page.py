@@ -17,7 +17,8 @@ from .safe import clean
 BARS = 12  # at most, in the histogram
 STYLE = """body{font:16px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em}
 table{border-collapse:collapse}td,th{padding:.2em .6em;text-align:left;vertical-align:top}
-th{border-bottom:1px solid}tr+tr td{border-top:1px solid #ddd}td.n,th.n{text-align:right}td.n,summary{white-space:nowrap}
+th{border-bottom:1px solid}tr+tr td{border-top:1px solid #ddd}td.n,th.n{text-align:right}
+td.n,summary{white-space:nowrap}
 svg{max-width:100%}rect{fill:#3b6ea5}text{font:13px sans-serif}"""
 
 PAGE = """<!doctype html>

@@ -1,6 +1,6 @@
 """What goes back after marking: totals.csv, complete feedback, and archives that are taken back.
 
-Moodle reads the number behind the name of a folder in the archive (`importziplib.php` of its
+Moodle reads the number behind the name of a file in the archive (`importziplib.php` of its
 feedback files). Canvas reads the numbers of the user and of the file that was handed in from a
 file's name, and shows what it gets under that file's own name (`abstract_assignment.rb`, where it
 infers a comment's context). So Canvas gets a notebook for a notebook.
@@ -74,9 +74,12 @@ def _row(total: Total, of: int) -> list[str]:
 
 
 def moodle_place(record: dict) -> tuple[str, str]:
-    """A path in Moodle's archive, and the form that fits there."""
+    """A file's name in Moodle's archive, and the form that fits there.
+
+    In a folder of its own Moodle would take it, too, and not find it again at the next upload.
+    """
     name = re.sub(r"[^\w .-]|_", " ", record["name"]).strip(" .") or "Participant"
-    return f"{name}_{int(record['id'])}_assignsubmission_file_/feedback.html", "page"
+    return f"{name}_{int(record['id'])}_assignsubmission_file_feedback.html", "page"
 
 
 def canvas_place(record: dict) -> tuple[str, str]:

@@ -230,8 +230,8 @@ def test_names_in_the_archives_are_safe_and_are_understood(name, number, file, i
     flat, form = returns.canvas_place(one)
     assert form == "notebook" and canvas_reads(flat) == (str(number), str(file))
     for path in (inside, flat):
-        assert not path.startswith("/") and ".." not in path.split("/") and "\\" not in path
-        assert path.isprintable() and path.count("/") == (path == inside)
+        assert "\\" not in path and not path.startswith(".")
+        assert path.isprintable() and "/" not in path
 
 
 def test_the_archives_hold_everybody(tmp_path):
