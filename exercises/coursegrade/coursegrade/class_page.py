@@ -11,8 +11,8 @@ from pathlib import Path
 
 from . import mutants, reports, totals
 from .exercise import Exercise
-from .grade_one import NOT_YET
 from .safe import clean
+from .student import NOT_YET
 
 BARS = 12  # at most, in the histogram
 STYLE = """body{font:16px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em}
@@ -141,7 +141,7 @@ def _tests(marked: list[dict]) -> list[str]:
         for row in record["rows"]:
             failed = tests.setdefault(row["test"], [row, [], 0])
             failed[2] += 1
-            if not row["ok"]:
+            if mutants.fails(row):
                 failed[1].append((record["student"], row["message"] == NOT_YET))
     rows = []
     for name, (row, failed, n) in sorted(tests.items(), key=lambda item: item[1][0]["question"]):

@@ -22,7 +22,6 @@ from .limits import Limits
 from .notebook import Given, Unreadable
 
 GRADED, LOOK, UNREADABLE, FAULT = "graded", "graded: look", "unreadable", "fault"
-NOT_YET = "not answered yet"
 
 
 class Task(NamedTuple):
@@ -126,7 +125,7 @@ def _graded(task: Task, cells, look: list[str]) -> dict:
     import torch  # from here on
 
     from . import runner
-    from .student import Student
+    from .student import NOT_YET, Student
 
     torch.allclose = runner.of_one_shape(torch.allclose)  # this process is the hand-in's alone
     student = Student(notebook.code_cells(cells), task.limits)

@@ -1,8 +1,8 @@
 """Typical wrong answers, and which of them a hand-in resembles by the tests that it fails.
 
-An exercise's `mutants.py` lists edits of the solution: ``MUTANTS = {name: (edits, ...)}``, where
-`edits` are old and new texts in turn. Which tests each of them fails is found by running it once.
-The mutants are ours: they run here, without a box.
+An exercise's `mutants.py` lists edits of the solution: ``MUTANTS = {name: (test, old, new, ...)}``, old
+and new texts in turn. Which tests each of them fails is found by running it once. The mutants are
+ours: they run here, without a box.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from .exercise import Exercise
 from .student import Local
 
 TABLE = ".mutants.json"
+WAITS = getattr(runner, "WAITS", "")  # what a test says that passed and counts nothing
 
 
 class Resembles(NamedTuple):
@@ -38,9 +39,14 @@ def failing(exercise: Exercise, salt: str) -> dict[str, list[str]]:
     cells = notebook.parse(release.build(exercise, solution=True).encode())
     solution = "\n\n".join(text for _, text in notebook.code_cells(cells))
     return {
-        name: _failed(exercise, _edited(solution, edits), salt)
-        for name, (edits, *_) in listed.items()
+        name: _failed(exercise, _edited(solution, edits_of(one)), salt)
+        for name, one in listed.items()
     }
+
+
+def edits_of(one: tuple) -> tuple[str, ...]:
+    """The edits of an entry; an older one holds them first, before the set of tests."""
+    return one[1:] if isinstance(one[0], str) else one[0]
 
 
 def _edited(code: str, edits) -> str:
@@ -74,6 +80,11 @@ def stored(exercise: Exercise, salt: str, folder: Path) -> dict[str, list[str]]:
     return table
 
 
+def fails(row: dict) -> bool:
+    """Whether a test was failed, which is more than that it gave no points."""
+    return not row["ok"] and row["message"] != (WAITS or None)
+
+
 def resembled(rows: list[dict], table: dict[str, list[str]]) -> list[Resembles]:
     """For each question in which a hand-in fails a test: the mutants that fail most nearly the same.
 
@@ -84,7 +95,7 @@ def resembled(rows: list[dict], table: dict[str, list[str]]) -> list[Resembles]:
     order = list(dict.fromkeys(home.values()))
     found = []
     for question in order:
-        mine = {row["test"] for row in rows if row["question"] == question and not row["ok"]}
+        mine = {row["test"] for row in rows if row["question"] == question and fails(row)}
         near: dict[str, float] = {}
         for name, tests in table.items():
             places = [home[test] for test in tests if test in home]

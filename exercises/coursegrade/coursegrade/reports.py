@@ -13,10 +13,22 @@ from decimal import Decimal
 from pathlib import Path
 
 from . import feedback, written
+from .feedback import PAGE
 from .grade_one import FAULT, UNREADABLE
 from .safe import cell, clean, file_name, typed, whole
 
-__all__ = ["cell", "clean", "file_name", "marks", "put", "stories", "table", "tell", "write"]
+__all__ = [
+    "PAGE",
+    "cell",
+    "clean",
+    "file_name",
+    "marks",
+    "put",
+    "stories",
+    "table",
+    "tell",
+    "write",
+]
 BLANK = {UNREADABLE, FAULT}
 
 

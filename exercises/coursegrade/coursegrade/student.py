@@ -10,6 +10,7 @@ from .box import Box, Ended
 from .limits import Limits
 from .notebook import definitions, parts
 
+NOT_YET = "not answered yet"
 MOST_ASKED = 1 << 16  # characters of one question to a model of the tests' own
 
 
@@ -127,7 +128,7 @@ def _their_error(error) -> StudentError:
     except (TypeError, ValueError):
         return StudentError("it sent something that is not an answer")
     if name == "NotImplementedError":
-        return StudentError("not answered yet")
+        return StudentError(NOT_YET)
     known = name in _ERRORS  # a made-up name could carry the tests' numbers out
     kind = f"your code raised {name}" if known else "your code raised an exception"
     return StudentError(f"{name[:80]}: {words[:600]}", kind)

@@ -10,7 +10,7 @@ from grading_helpers import ALL, code_of, edited, mutants_of, rows_of
 from coursegrade import __main__, class_page, grade_one, mutants, release
 
 CODE = code_of(release.build(EXERCISE, solution=True))
-LISTED = {name: edits for name, (edits, *_) in mutants_of(EXERCISE).MUTANTS.items()}
+LISTED = {name: mutants.edits_of(one) for name, one in mutants_of(EXERCISE).MUTANTS.items()}
 SOME = sorted(LISTED)[::3]
 
 
@@ -47,6 +47,15 @@ def test_the_nearest_is_called_near():
     table = {"far": ["a"], "near": ["a", "b"], "other": ["d"], "next": ["x"]}
     assert mutants.resembled(rows, table) == [mutants.Resembles("q1", ("near",), False)]
     assert mutants.resembled(rows, {"other": ["d"]}) == []
+
+
+def test_what_passed_and_does_not_count_is_not_failed(monkeypatch):
+    monkeypatch.setattr(mutants, "WAITS", "it waits")
+    rows = [{"test": t, "question": "q1", "ok": False, "message": m} for t, m in ("ax", "by")]
+    rows.append({"test": "c", "question": "q1", "ok": False, "message": "it waits"})
+    assert mutants.resembled(rows, {"two": ["a", "b"], "three": ["a", "b", "c"]}) == [
+        mutants.Resembles("q1", ("two",), True)
+    ]
 
 
 class Cells(HTMLParser):
