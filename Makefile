@@ -1,6 +1,6 @@
 # `make help` lists the targets. PYTHON=... chooses the interpreter, VENV=... the environment's folder.
 .DEFAULT_GOAL := help
-.PHONY: help install book lab serve slides pdf test notebooks corpus train check release grade gradebook statistics bench mutants lint format clean
+.PHONY: help install book lab serve slides pdf test notebooks corpus train check release grade gradebook bench mutants lint format clean
 
 VENV ?= .venv
 PYTHON ?=
@@ -72,14 +72,15 @@ grade: install  ## grade a folder of hand-ins (EX=... SUBMISSIONS=... OUT=... JO
 	@$(GRADER) grade "$(EX)" "$(SUBMISSIONS)" "$(OUT)" $(if $(JOBS),-j $(JOBS)) \
 	$(if $(SALT),--salt "$(SALT)") $(if $(SCHEDULER),--scheduler "$(SCHEDULER)") $(ARGS)
 
-gradebook: install  ## fill a Canvas or Moodle export (RESULTS=... ROSTER=... LATE= OUT= COLUMN= GRADESCOPE=)
+gradebook: install  ## fill a Canvas or Moodle export (RESULTS=... ROSTER=... OUT= COLUMN= GRADESCOPE=)
 	@test -n "$(RESULTS)" && test -n "$(ROSTER)$(GRADESCOPE)" || \
-	{ echo "make gradebook RESULTS=folder ROSTER=export.csv (or GRADESCOPE=folder)" >&2; exit 2; }
+	{ echo "make gradebook RESULTS=folder ROSTER=export.csv LATE=late.toml (or GRADESCOPE=folder)" >&2; exit 2; }
 	@$(GRADER) gradebook "$(RESULTS)" $(if $(ROSTER),--roster "$(ROSTER)") \
 	$(if $(OUT),--out "$(OUT)") $(if $(COLUMN),--column "$(COLUMN)") \
 	$(if $(GRADESCOPE),--gradescope "$(GRADESCOPE)") $(if $(AUTO),--only-auto) \
 	$(if $(LATE),--late "$(LATE)") $(ARGS)
 
+.PHONY: statistics
 statistics: install  ## write a page on the class: who failed which test, and why (EX=... RESULTS=...)
 	@test -n "$(EX)" && test -n "$(RESULTS)" || \
 	{ echo "make statistics EX=exercises/01_cues RESULTS=folder" >&2; exit 2; }

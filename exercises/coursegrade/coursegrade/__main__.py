@@ -80,6 +80,10 @@ def _parser() -> argparse.ArgumentParser:
     grade.add_argument("--scheduler", default="", help="a Dask scheduler, tcp://…")
     grade.add_argument("--quiet", action="store_true", help="no progress bar")
     grade.set_defaults(run=_grade)
+    page = commands.add_parser("statistics", help="write a page on the class, class.html")
+    page.add_argument("exercise", type=Path)
+    page.add_argument("results", type=Path, help="the folder that grade wrote")
+    page.set_defaults(run=_statistics)
     book = commands.add_parser("gradebook", help="fill an export of Canvas or Moodle")
     book.add_argument("results", type=Path, help="the folder that grade wrote")
     book.add_argument("--roster", type=Path, help="your export; it is not changed")
@@ -89,10 +93,6 @@ def _parser() -> argparse.ArgumentParser:
     book.add_argument("--gradescope", type=Path, help="a folder for results.json files instead")
     book.add_argument("--late", type=Path, help="late.toml: what a late hand-in loses")
     book.set_defaults(run=_gradebook)
-    page = commands.add_parser("statistics", help="write a page on the class, class.html")
-    page.add_argument("exercise", type=Path)
-    page.add_argument("results", type=Path, help="the folder that grade wrote")
-    page.set_defaults(run=_statistics)
     return parser
 
 
