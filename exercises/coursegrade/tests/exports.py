@@ -48,7 +48,7 @@ def record(name, points=MOST, source="folder", id="", status=grade_one.GRADED, a
 
 def write_results(out, *records):
     about = {"exercise": EXERCISE.name, "title": EXERCISE.title(), "salt": "a"}
-    about |= {"points": EXERCISE.points(), "by_hand": EXERCISE.by_hand()}
+    about |= {"points": EXERCISE.points(), "by_hand": {"q5": 4}}
     out.mkdir(exist_ok=True)
     return reports.write(out, about, sorted(records, key=lambda r: r["student"]))
 
