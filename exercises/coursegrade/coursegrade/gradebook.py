@@ -194,7 +194,8 @@ def _told(book: roster.Roster, found: list[Total]) -> dict[str, str] | None:
     told = {}
     for total in found:
         people = book.find(total.result)
-        told[total.result["student"]] = book.late(people[0].row) if len(people) == 1 else ""
+        if len(people) == 1:
+            told[total.result["student"]] = book.late(people[0].row)
     return told
 
 

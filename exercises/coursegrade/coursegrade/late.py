@@ -146,7 +146,8 @@ def _span(policy: Policy, result: dict, told: dict[str, str] | None) -> int | No
     if policy.lateness and student in policy.lateness:
         return policy.lateness[student]
     if result["source"] == "moodle" and told is not None:
-        return seconds(told[result["student"]]) if told.get(result["student"]) else 0
+        said = told.get(result["student"])  # None: it is nobody's of the roster
+        return None if said is None else seconds(said or "0")
     if result["source"] == "canvas":
         return None if "late" in result["flags"] else 0
     if result["source"] == "gradescope" and policy.due:
