@@ -1,6 +1,6 @@
 """What comes out: gradebook.csv, written.csv, results.json, and feedback for each student.
 
-Whatever a student wrote is cleaned here: no control characters, no HTML, no spreadsheet formula.
+Whatever a student wrote is made safe on the way: no control characters, no HTML, no formula.
 """
 
 from __future__ import annotations
