@@ -74,10 +74,17 @@ grade: install  ## grade a folder of hand-ins (EX=... SUBMISSIONS=... OUT=... JO
 
 gradebook: install  ## fill a Canvas or Moodle export (RESULTS=... ROSTER=... OUT= COLUMN= GRADESCOPE=)
 	@test -n "$(RESULTS)" && test -n "$(ROSTER)$(GRADESCOPE)" || \
-	{ echo "make gradebook RESULTS=folder ROSTER=export.csv (or GRADESCOPE=folder)" >&2; exit 2; }
+	{ echo "make gradebook RESULTS=folder ROSTER=export.csv LATE=late.toml (or GRADESCOPE=folder)" >&2; exit 2; }
 	@$(GRADER) gradebook "$(RESULTS)" $(if $(ROSTER),--roster "$(ROSTER)") \
 	$(if $(OUT),--out "$(OUT)") $(if $(COLUMN),--column "$(COLUMN)") \
-	$(if $(GRADESCOPE),--gradescope "$(GRADESCOPE)") $(if $(AUTO),--only-auto) $(ARGS)
+	$(if $(GRADESCOPE),--gradescope "$(GRADESCOPE)") $(if $(AUTO),--only-auto) \
+	$(if $(LATE),--late "$(LATE)") $(ARGS)
+
+.PHONY: statistics
+statistics: install  ## write a page on the class: who failed which test, and why (EX=... RESULTS=...)
+	@test -n "$(EX)" && test -n "$(RESULTS)" || \
+	{ echo "make statistics EX=exercises/01_cues RESULTS=folder" >&2; exit 2; }
+	@$(GRADER) statistics "$(EX)" "$(RESULTS)" $(ARGS)
 
 bench: install  ## measure against torch and d2l, show it in the appendix; time the widgets
 	@$(ONE_THREAD) $(PY) code/benchmarks/bench.py; missed=$$?; \

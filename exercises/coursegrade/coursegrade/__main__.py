@@ -1,4 +1,4 @@
-"""The commands: ``python -m coursegrade release|grade|gradebook``; `make` calls them."""
+"""The commands: ``python -m coursegrade release|grade|gradebook|statistics``; `make` calls them."""
 
 from __future__ import annotations
 
@@ -36,22 +36,33 @@ def _grade(options) -> None:
 
 
 def _gradebook(options) -> None:
-    from . import gradebook, gradescope
+    from . import gradebook, gradescope, late
 
     if (options.roster is None) == (options.gradescope is None):
         raise ValueError("gradebook needs either a roster (ROSTER=) or a folder (GRADESCOPE=)")
+    policy = late.read(options.late) if options.late else None
     if options.gradescope is not None:
-        files, notes = gradescope.write(options.results, options.gradescope, options.only_auto)
+        files, notes = gradescope.write(
+            options.results, options.gradescope, options.only_auto, policy
+        )
         said = f"{len(files)} results for Gradescope in {options.gradescope}"
     else:
         path, filled = gradebook.write(
-            options.results, options.roster, options.out, options.column, options.only_auto
+            options.results, options.roster, options.out, options.column, options.only_auto, policy
         )
         notes = filled.notes
         said = f"{path}: {filled.marks} marks in the column {filled.column!r}"
     for note in notes:
         print(clean(note).replace("\n", " "))
     print(said)
+    print(f"{options.results / 'totals.csv'}, and the complete feedback/ beside it")
+
+
+def _statistics(options) -> None:
+    from . import class_page
+    from .exercise import Exercise
+
+    print(class_page.write(Exercise(options.exercise), options.results))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -69,6 +80,10 @@ def _parser() -> argparse.ArgumentParser:
     grade.add_argument("--scheduler", default="", help="a Dask scheduler, tcp://…")
     grade.add_argument("--quiet", action="store_true", help="no progress bar")
     grade.set_defaults(run=_grade)
+    page = commands.add_parser("statistics", help="write a page on the class, class.html")
+    page.add_argument("exercise", type=Path)
+    page.add_argument("results", type=Path, help="the folder that grade wrote")
+    page.set_defaults(run=_statistics)
     book = commands.add_parser("gradebook", help="fill an export of Canvas or Moodle")
     book.add_argument("results", type=Path, help="the folder that grade wrote")
     book.add_argument("--roster", type=Path, help="your export; it is not changed")
@@ -76,6 +91,7 @@ def _parser() -> argparse.ArgumentParser:
     book.add_argument("--column", default="", help="which column; default: called as the exercise")
     book.add_argument("--only-auto", action="store_true", help="leave written questions out")
     book.add_argument("--gradescope", type=Path, help="a folder for results.json files instead")
+    book.add_argument("--late", type=Path, help="late.toml: what a late hand-in loses")
     book.set_defaults(run=_gradebook)
     return parser
 

@@ -133,7 +133,8 @@ def grade(
         if path not in paths:
             path.unlink()  # stale: another hand-in, other tests, another grader or salt
     for record, one in zip(records, found, strict=True):
-        record |= {"name": one.name, "id": one.id, "source": one.source}
+        file = handins.readable(one.files[0].name) if one.files else ""
+        record |= {"name": one.name, "id": one.id, "source": one.source, "file": file, "at": one.at}
     about = {"exercise": exercise.name, "title": exercise.title(), "salt": salt}
     about |= {"points": exercise.points(), "by_hand": exercise.by_hand()}
     for note in reports.write(out, about, records):

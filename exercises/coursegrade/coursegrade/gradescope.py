@@ -11,10 +11,12 @@ import json
 from decimal import Decimal
 from pathlib import Path
 
-from . import gradebook, reports, written
+from . import late, reports, returns, written
+from .totals import Total, results, totals
+from .totals import most as total_most
 
 
-def result(total: gradebook.Total, by_hand: dict[str, tuple[Decimal, int]]) -> dict:
+def result(total: Total, by_hand: dict[str, tuple[Decimal, int]]) -> dict:
     """One hand-in's results; of a hidden test students see what the feedback shows them.
 
     Args:
@@ -41,6 +43,9 @@ def result(total: gradebook.Total, by_hand: dict[str, tuple[Decimal, int]]) -> d
         )
     cells = total.result["cells"].items()
     output = [f"cell {number}: {reports.clean(words)}" for number, words in cells]
+    if total.raw is not None and total.raw != total.points:
+        lost = f"{_number(total.raw - total.points)} of {_number(total.raw)} points are taken off"
+        output.insert(0, f"It came {late.in_words(total.late)} late: {lost}.")
     return {
         **{"score": _number(total.points), "output": "\n".join(output), "output_format": "text"},
         **{"visibility": "visible", "stdout_visibility": "hidden", "tests": tests},
@@ -51,13 +56,17 @@ def _number(value: Decimal) -> int | float:
     return int(value) if value == value.to_integral_value() else float(value)
 
 
-def write(folder, out, only_auto: bool = False) -> tuple[list[Path], list[str]]:
+def write(
+    folder, out, only_auto: bool = False, policy: late.Policy | None = None
+) -> tuple[list[Path], list[str]]:
     """Write ``OUT/STUDENT/results.json`` for each hand-in; returns the files and what is missing.
 
     Raises:
-        ValueError: as `gradebook.totals`; or a file is there already.
+        ValueError: as `totals.totals`; or a file is there already.
     """
-    content, found = gradebook.results(folder), gradebook.totals(folder, only_auto)
+    content, found = results(folder), totals(folder, only_auto)
+    if policy:
+        found = late.apply(policy, found, total_most(content, only_auto), None)
     most = {} if only_auto else content["by_hand"]
     given = written.points(written.read(Path(folder) / "written.csv"), most) if most else {}
     texts, notes = {}, []
@@ -74,4 +83,6 @@ def write(folder, out, only_auto: bool = False) -> tuple[list[Path], list[str]]:
     for path, text in texts.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
+    told = returns.stories(folder, content, found, only_auto)
+    notes += returns.write(folder, content, found, told)
     return list(texts), notes

@@ -30,6 +30,7 @@ class HandIn(NamedTuple):
     source: str  # "moodle", "canvas", "gradescope" or "folder": who gave the names
     files: tuple[Path, ...]  # of the best kind there is, be they readable or not
     others: tuple[str, ...]  # names of what else there was
+    at: str = ""  # when it came, as Gradescope writes it
 
 
 def kind(name: str) -> str:
@@ -126,6 +127,8 @@ def _submitters(path: Path) -> dict[str, list[HandIn]]:
             found[folder] = []
         elif line.startswith("  :"):
             naming = key == ":submitters:"
+            if key == ":created_at":
+                found[folder] = [one._replace(at=value) for one in found.get(folder, [])]
         elif naming and folder and key == ":name":
             student = f"{value}_{folder.rpartition('_')[2]}"
             found[folder].append(HandIn(student, value, "", False, "gradescope", (), ()))

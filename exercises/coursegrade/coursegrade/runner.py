@@ -109,6 +109,8 @@ def _one(student, test, case: dict, salt: str, hidden: bool) -> Row:
     rng = torch.Generator().manual_seed(seed(salt, name))
     torch.default_generator.manual_seed(0)  # for what the tests' own models draw
     hint = (test.__doc__ or "").strip().partition("\n")[0]
+    for key, value in case.items() if hint else ():  # each case has a sentence of its own
+        hint = f"{hint.removesuffix('.')} ({key} = {value})."
     message = ""
     try:
         test(student, rng, **case)
