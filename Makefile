@@ -1,6 +1,6 @@
 # `make help` lists the targets. PYTHON=... chooses the interpreter, VENV=... the environment's folder.
 .DEFAULT_GOAL := help
-.PHONY: help install book lab serve slides pdf test notebooks corpus train check release grade gradebook bench mutants lint format clean
+.PHONY: help install book lab serve slides pdf test notebooks corpus train check release grade similar gradebook bench mutants lint format clean
 
 VENV ?= .venv
 PYTHON ?=
@@ -71,6 +71,11 @@ grade: install  ## grade a folder of hand-ins (EX=... SUBMISSIONS=... OUT=... JO
 	{ echo "make grade EX=exercises/01_cues SUBMISSIONS=folder OUT=folder" >&2; exit 2; }
 	@$(GRADER) grade "$(EX)" "$(SUBMISSIONS)" "$(OUT)" $(if $(JOBS),-j $(JOBS)) \
 	$(if $(SALT),--salt "$(SALT)") $(if $(SCHEDULER),--scheduler "$(SCHEDULER)") $(ARGS)
+
+similar: install  ## which hand-ins are alike, a page for a person (EX=... SUBMISSIONS=... OUT=page.html)
+	@test -n "$(EX)" && test -n "$(SUBMISSIONS)" && test -n "$(OUT)" || \
+	{ echo "make similar EX=exercises/01_cues SUBMISSIONS=folder OUT=similar.html" >&2; exit 2; }
+	@$(GRADER) similar "$(EX)" "$(SUBMISSIONS)" "$(OUT)" $(ARGS)
 
 gradebook: install  ## fill a Canvas or Moodle export (RESULTS=... ROSTER=... OUT= COLUMN= GRADESCOPE=)
 	@test -n "$(RESULTS)" && test -n "$(ROSTER)$(GRADESCOPE)" || \

@@ -54,6 +54,18 @@ def _gradebook(options) -> None:
     print(said)
 
 
+def _similar(options) -> None:
+    from . import similar
+    from .exercise import Exercise
+
+    alike, missed = similar.write(Exercise(options.exercise), options.submissions, options.out)
+    for words in missed:
+        print(clean(f"not compared: {words}"), file=sys.stderr)
+    for one in alike[:20]:
+        print(clean(f"{one.share:4.0%}  {one.one} | {one.other}"))
+    print(f"{options.out}: {len(alike)} pairs to look at")
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("coursegrade", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -77,6 +89,10 @@ def _parser() -> argparse.ArgumentParser:
     book.add_argument("--only-auto", action="store_true", help="leave written questions out")
     book.add_argument("--gradescope", type=Path, help="a folder for results.json files instead")
     book.set_defaults(run=_gradebook)
+    similar = commands.add_parser("similar", help="which hand-ins are alike, for a person to read")
+    for name in ("exercise", "submissions", "out"):
+        similar.add_argument(name, type=Path)
+    similar.set_defaults(run=_similar)
     return parser
 
 
