@@ -1,6 +1,6 @@
 # `make help` lists the targets. PYTHON=... chooses the interpreter, VENV=... the environment's folder.
 .DEFAULT_GOAL := help
-.PHONY: help install book lab serve slides pdf test notebooks corpus train check release grade similar gradebook bench mutants lint format clean
+.PHONY: help install book lab serve slides pdf test notebooks corpus train check release grade similar autograder gradebook bench mutants lint format clean
 
 VENV ?= .venv
 PYTHON ?=
@@ -76,6 +76,11 @@ similar: install  ## which hand-ins are alike, a page for a person (EX=... SUBMI
 	@test -n "$(EX)" && test -n "$(SUBMISSIONS)" && test -n "$(OUT)" || \
 	{ echo "make similar EX=exercises/01_cues SUBMISSIONS=folder OUT=similar.html" >&2; exit 2; }
 	@$(GRADER) similar "$(EX)" "$(SUBMISSIONS)" "$(OUT)" $(ARGS)
+
+autograder: install  ## the zip that Gradescope runs for each hand-in (EX=... OUT=autograder.zip SALT=)
+	@test -n "$(EX)" && test -n "$(OUT)" || \
+	{ echo "make autograder EX=exercises/01_cues OUT=autograder.zip" >&2; exit 2; }
+	@$(GRADER) autograder "$(EX)" "$(OUT)" $(if $(SALT),--salt "$(SALT)") $(ARGS)
 
 gradebook: install  ## fill a Canvas or Moodle export (RESULTS=... ROSTER=... OUT= COLUMN= GRADESCOPE=)
 	@test -n "$(RESULTS)" && test -n "$(ROSTER)$(GRADESCOPE)" || \

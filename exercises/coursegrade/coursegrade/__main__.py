@@ -54,6 +54,19 @@ def _gradebook(options) -> None:
     print(said)
 
 
+def _autograder(options) -> None:
+    from . import autograder
+    from .exercise import Exercise
+
+    print(autograder.write(Exercise(options.exercise), options.out, options.salt))
+
+
+def _autograde(options) -> None:
+    from . import autograder
+
+    print(autograder.run(options.folder))
+
+
 def _similar(options) -> None:
     from . import similar
     from .exercise import Exercise
@@ -93,6 +106,14 @@ def _parser() -> argparse.ArgumentParser:
     for name in ("exercise", "submissions", "out"):
         similar.add_argument(name, type=Path)
     similar.set_defaults(run=_similar)
+    archive = commands.add_parser("autograder", help="write the zip that Gradescope runs")
+    archive.add_argument("exercise", type=Path)
+    archive.add_argument("out", type=Path, help="a file that ends in .zip")
+    archive.add_argument("--salt", default="", help="decides the tests' numbers; default: new")
+    archive.set_defaults(run=_autograder)
+    inside = commands.add_parser("autograde", help="what the zip calls in Gradescope's container")
+    inside.add_argument("folder", type=Path)
+    inside.set_defaults(run=_autograde)
     return parser
 
 
