@@ -1,6 +1,6 @@
 # `make help` lists the targets. PYTHON=... chooses the interpreter, VENV=... the environment's folder.
 .DEFAULT_GOAL := help
-.PHONY: help install book lab serve slides pdf test notebooks corpus train check release grade similar autograder gradebook bench mutants lint format clean
+.PHONY: help install book lab serve slides pdf test notebooks corpus train check release variant grade similar autograder gradebook bench mutants lint format clean
 
 VENV ?= .venv
 PYTHON ?=
@@ -8,6 +8,7 @@ PORT ?= 8000
 NB ?=
 EXP ?=
 EX ?=
+YEAR ?=
 SUBMISSIONS ?=
 OUT ?=
 SALT ?=
@@ -65,6 +66,11 @@ check: install  ## check the committed notebooks without running them (NB=...)
 release: install  ## write students' notebook and solution (EX=exercises/01_cues OUT=...)
 	@test -n "$(EX)" || { echo "Which exercise? make release EX=exercises/01_cues" >&2; exit 2; }
 	@$(GRADER) release "$(EX)" "$(or $(OUT),_build/release)"
+
+variant: install  ## an exercise with other names, numbers, parameters (EX=... YEAR=2027 OUT=folder)
+	@test -n "$(EX)" && test -n "$(YEAR)" && test -n "$(OUT)" || \
+	{ echo "make variant EX=exercises/01_cues YEAR=2027 OUT=course" >&2; exit 2; }
+	@$(GRADER) variant "$(EX)" "$(YEAR)" "$(OUT)"
 
 grade: install  ## grade a folder of hand-ins (EX=... SUBMISSIONS=... OUT=... JOBS= SALT=)
 	@test -n "$(EX)" && test -n "$(SUBMISSIONS)" && test -n "$(OUT)" || \

@@ -54,6 +54,13 @@ def _gradebook(options) -> None:
     print(said)
 
 
+def _variant(options) -> None:
+    from . import variant
+    from .exercise import Exercise
+
+    print(variant.write(Exercise(options.exercise), options.word, options.out))
+
+
 def _autograder(options) -> None:
     from . import autograder
     from .exercise import Exercise
@@ -106,6 +113,11 @@ def _parser() -> argparse.ArgumentParser:
     for name in ("exercise", "submissions", "out"):
         similar.add_argument(name, type=Path)
     similar.set_defaults(run=_similar)
+    other = commands.add_parser("variant", help="write an exercise with other names and numbers")
+    other.add_argument("exercise", type=Path)
+    other.add_argument("word", help="what draws it: a year, a group, a student")
+    other.add_argument("out", type=Path)
+    other.set_defaults(run=_variant)
     archive = commands.add_parser("autograder", help="write the zip that Gradescope runs")
     archive.add_argument("exercise", type=Path)
     archive.add_argument("out", type=Path, help="a file that ends in .zip")
