@@ -58,7 +58,7 @@ def _drawn(word: str, what: str, number: int) -> int:
 
 def _name(name: str) -> str:
     """Where a name is one of code, and not a word of the text: called, after a dot, quoted."""
-    return rf"(?<!\w){name}(?=\()|(?<=[.`"]){name}(?!\w)"
+    return rf"(?<!\w){name}(?=\()|(?<=[.`\x22]){name}(?!\w)"
 
 
 def _text(old: str) -> str:
