@@ -19,7 +19,7 @@ from typing import NamedTuple
 import hostile
 from grading_helpers import ALL, Book, code_of, edited, mutants_of, rows_of
 
-from coursegrade import batch, reports
+from coursegrade import batch, reports, runner
 from coursegrade.limits import Limits
 
 EXERCISE = ALL[0]
@@ -43,7 +43,10 @@ class Member(NamedTuple):
 
 def marks(text):
     """What the notebook deserves, by a way that has no box, no worker and no file."""
-    rows = [row._asdict() for row in rows_of(EXERCISE, code_of(text), SALT)]
+    rows = rows_of(EXERCISE, code_of(text), SALT)
+    if hasattr(runner, "counted"):  # no question counts without a right value
+        rows = runner.counted(rows)
+    rows = [row._asdict() for row in rows]
     return reports.marks({"status": GRADED, "rows": rows}, EXERCISE.points())["auto"]
 
 
@@ -63,13 +66,18 @@ def honest():
     yield LOOK, FULL, colab.text()  # a cell failed: a person looks, no point is lost
 
 
+def edits_of(mutant):
+    """Of a line of MUTANTS the old texts and the new ones, in both forms that it may have."""
+    return mutant[0] if isinstance(mutant[0], tuple) else mutant[1:]
+
+
 def source_of(cell):
     return "".join(cell["source"])
 
 
 def partial(chance):
     """(status, points, text) without end: some answers are wrong in a known way, some are missing."""
-    mutants = [mutant[0] for mutant in mutants_of(EXERCISE).MUTANTS.values()]
+    mutants = [edits_of(mutant) for mutant in mutants_of(EXERCISE).MUTANTS.values()]
     sources = list(map(source_of, Book(EXERCISE).cells))
     released = list(map(source_of, Book(EXERCISE, solution=False).cells))
     stubs = [i for i, source in enumerate(released) if "NotImplementedError" in source]
