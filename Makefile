@@ -78,7 +78,7 @@ grade: install  ## grade a folder of hand-ins (EX=... SUBMISSIONS=... OUT=... JO
 	@$(GRADER) grade "$(EX)" "$(SUBMISSIONS)" "$(OUT)" $(if $(JOBS),-j $(JOBS)) \
 	$(if $(SALT),--salt "$(SALT)") $(if $(SCHEDULER),--scheduler "$(SCHEDULER)") $(ARGS)
 
-similar: install  ## which hand-ins are alike, a page for a person (EX=... SUBMISSIONS=... OUT=page.html)
+similar: install  ## which hand-ins are alike, for a person to read (EX=... SUBMISSIONS=... OUT=)
 	@test -n "$(EX)" && test -n "$(SUBMISSIONS)" && test -n "$(OUT)" || \
 	{ echo "make similar EX=exercises/01_cues SUBMISSIONS=folder OUT=similar.html" >&2; exit 2; }
 	@$(GRADER) similar "$(EX)" "$(SUBMISSIONS)" "$(OUT)" $(ARGS)
