@@ -138,10 +138,10 @@ def test_a_cluster_with_bad_workers_gives_the_same_marks(box, members, folder, t
     quiet = {"DASK_LOGGING__DISTRIBUTED": "error"}
     scheduler = ("-m", "distributed.cli.dask_scheduler", "--port", port, "--no-dashboard")
     worker = ("-m", "distributed.cli.dask_worker", address, "--nthreads", 1, "--no-dashboard")
-    worker += ("--local-directory", tmp_path)
+    worker += ("--local-directory", tmp_path, "--no-nanny")  # nobody starts it again
     running = [start(*scheduler, "--host", "127.0.0.1", **quiet)]
     try:
-        running += [start(*worker, **quiet), start(*worker, "--no-nanny", **quiet)]
+        running += [start(*worker, **quiet), start(*worker, **quiet)]
         until(lambda: workers_of(address) == 2, seconds=120)
         began = time.monotonic()
         process = grading(folder, tmp_path / "there", address)
