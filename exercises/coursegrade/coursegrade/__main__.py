@@ -65,6 +65,38 @@ def _statistics(options) -> None:
     print(class_page.write(Exercise(options.exercise), options.results))
 
 
+def _variant(options) -> None:
+    from . import variant
+    from .exercise import Exercise
+
+    print(variant.write(Exercise(options.exercise), options.word, options.out))
+
+
+def _autograder(options) -> None:
+    from . import autograder
+    from .exercise import Exercise
+
+    print(autograder.write(Exercise(options.exercise), options.out, options.salt))
+
+
+def _autograde(options) -> None:
+    from . import autograder
+
+    print(autograder.run(options.folder))
+
+
+def _similar(options) -> None:
+    from . import similar
+    from .exercise import Exercise
+
+    alike, missed = similar.write(Exercise(options.exercise), options.submissions, options.out)
+    for words in missed:
+        print(clean(f"not compared: {words}"), file=sys.stderr)
+    for one in alike[:20]:
+        print(clean(f"{one.share:4.0%}  {one.one} | {one.other}"))
+    print(f"{options.out}: {len(alike)} pairs to look at")
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("coursegrade", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -93,6 +125,23 @@ def _parser() -> argparse.ArgumentParser:
     book.add_argument("--gradescope", type=Path, help="a folder for results.json files instead")
     book.add_argument("--late", type=Path, help="late.toml: what a late hand-in loses")
     book.set_defaults(run=_gradebook)
+    similar = commands.add_parser("similar", help="which hand-ins are alike, for a person to read")
+    for name in ("exercise", "submissions", "out"):
+        similar.add_argument(name, type=Path)
+    similar.set_defaults(run=_similar)
+    other = commands.add_parser("variant", help="write an exercise with other names and numbers")
+    other.add_argument("exercise", type=Path)
+    other.add_argument("word", help="what draws it: a year, a group, a student")
+    other.add_argument("out", type=Path)
+    other.set_defaults(run=_variant)
+    archive = commands.add_parser("autograder", help="write the zip that Gradescope runs")
+    archive.add_argument("exercise", type=Path)
+    archive.add_argument("out", type=Path, help="a file that ends in .zip")
+    archive.add_argument("--salt", default="", help="decides the tests' numbers; default: new")
+    archive.set_defaults(run=_autograder)
+    inside = commands.add_parser("autograde", help="what the zip calls in Gradescope's container")
+    inside.add_argument("folder", type=Path)
+    inside.set_defaults(run=_autograde)
     return parser
 
 

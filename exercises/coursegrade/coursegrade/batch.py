@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib.metadata
 import json
 import os
 import secrets
 import sys
+import threading
+import time
 from pathlib import Path
 
 import joblib
@@ -149,8 +152,26 @@ def _stored(path: Path) -> dict | None:
         return None
 
 
-def _numbered(i: int, task: grade_one.Task, ours) -> tuple[int, dict | None]:
-    """A place and its record; None where a cluster's worker, one that came late, is not fit."""
+@functools.cache
+def _end_with(parent: int) -> None:
+    """From now on end this process when its parent is gone: joblib's worker would wait for ever."""
+
+    def watch():
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _numbered(i: int, task: grade_one.Task, ours, grader: int = 0) -> tuple[int, dict | None]:
+    """A place and its record; None where a cluster's worker, one that came late, is not fit.
+
+    Args:
+        grader: the process that asks, if its workers are children of it.
+    """
+    if grader and os.getppid() == grader:
+        _end_with(grader)
     fit = ours is None or not cluster.unfit(cluster.fitness(), ours)
     return i, grade_one.mark(task) if fit else None
 
@@ -180,7 +201,8 @@ def _run(todo: list[grade_one.Task], jobs: int, scheduler: str):
 
 def _in_parallel(some: dict[int, grade_one.Task], jobs: int | None, ours):
     parallel = joblib.Parallel(n_jobs=jobs, batch_size=1, return_as="generator_unordered")
-    return parallel(joblib.delayed(_numbered)(i, task, ours) for i, task in list(some.items()))
+    one, grader = joblib.delayed(_numbered), 0 if ours else os.getpid()
+    return parallel(one(i, task, ours, grader) for i, task in list(some.items()))
 
 
 def summary(records: list[dict]) -> str:

@@ -78,6 +78,12 @@ def find(folder) -> tuple[list[HandIn], list[str]]:
     return [_with_files(*seen[student], folder) for student in sorted(seen)], nobodys
 
 
+def of_one(folder: Path, student: str) -> HandIn:
+    """The hand-in of a folder that is one student's."""
+    one = HandIn(student, student, "", False, "folder", (), ())
+    return _with_files(one, _files(folder), folder)
+
+
 def _owner(path: Path) -> HandIn:
     """Whose a folder or a file is, by its name."""
     moodle = MOODLE.match(path.name)

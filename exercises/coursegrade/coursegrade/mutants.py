@@ -17,7 +17,6 @@ from .exercise import Exercise
 from .student import Local
 
 TABLE = ".mutants.json"
-WAITS = getattr(runner, "WAITS", "")  # what a test says that passed and counts nothing
 
 
 class Resembles(NamedTuple):
@@ -39,14 +38,8 @@ def failing(exercise: Exercise, salt: str) -> dict[str, list[str]]:
     cells = notebook.parse(release.build(exercise, solution=True).encode())
     solution = "\n\n".join(text for _, text in notebook.code_cells(cells))
     return {
-        name: _failed(exercise, _edited(solution, edits_of(one)), salt)
-        for name, one in listed.items()
+        name: _failed(exercise, _edited(solution, one[1:]), salt) for name, one in listed.items()
     }
-
-
-def edits_of(one: tuple) -> tuple[str, ...]:
-    """The edits of an entry; an older one holds them first, before the set of tests."""
-    return one[1:] if isinstance(one[0], str) else one[0]
 
 
 def _edited(code: str, edits) -> str:
@@ -60,7 +53,8 @@ def _edited(code: str, edits) -> str:
 def _failed(exercise: Exercise, code: str, salt: str) -> list[str]:
     names = {"__name__": "__main__"}
     exec(compile(code, exercise.name, "exec"), names)
-    return [row.test for row in runner.run(Local(names), exercise.tests, salt) if not row.ok]
+    rows = runner.run(Local(names), exercise.tests, salt, release.references(exercise))
+    return [row.test for row in rows if not row.ok]
 
 
 def stored(exercise: Exercise, salt: str, folder: Path) -> dict[str, list[str]]:
@@ -82,7 +76,7 @@ def stored(exercise: Exercise, salt: str, folder: Path) -> dict[str, list[str]]:
 
 def fails(row: dict) -> bool:
     """Whether a test was failed, which is more than that it gave no points."""
-    return not row["ok"] and row["message"] != (WAITS or None)
+    return not row["ok"] and row["message"] != runner.WAITS
 
 
 def resembled(rows: list[dict], table: dict[str, list[str]]) -> list[Resembles]:

@@ -110,11 +110,14 @@ def failed(rows):
     return {row.test for row in rows if not row.ok}
 
 
+built = functools.cache(release.build)
+
+
 class Book:
     """A notebook to be spoilt."""
 
     def __init__(self, exercise, solution=True):
-        self.content = json.loads(release.build(exercise, solution=solution))
+        self.content = json.loads(built(exercise, solution))
 
     @property
     def cells(self):

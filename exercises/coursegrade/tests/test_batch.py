@@ -344,7 +344,7 @@ def test_docker_runs(monkeypatch):
 
 def test_an_unknown_box_is_refused(monkeypatch):
     monkeypatch.setenv("COURSEGRADE_BOX", "none")
-    with pytest.raises(ValueError, match=r"must be one of bubblewrap, docker"):
+    with pytest.raises(ValueError, match=r"must be one of bubblewrap, docker, container"):
         backend()
 
 
