@@ -160,12 +160,14 @@ def number_chapters() -> None:
 
     def assign(self, env):
         before = dict(env.toc_secnumbers)
+        chapters = [name for name in env.tocs if chapter_number(name) is not None]
+        for docname in chapters:  # those of an earlier build, which the collector would renumber
+            for node in _numbered(env, docname):
+                node.attributes.pop("secnumber", None)
         plain(self, env)
-        for docname in env.tocs:
-            number = chapter_number(docname)
-            if number is not None:
-                label = chapter_label(env, docname)
-                _set_chapter(env, docname, number if label.isdigit() else label)
+        for docname in chapters:
+            label = chapter_label(env, docname)
+            _set_chapter(env, docname, int(label) if label.isdigit() else label)
         numbers = env.toc_secnumbers
         return [d for d in numbers if numbers[d] != before.get(d)]
 
@@ -173,13 +175,17 @@ def number_chapters() -> None:
     TocTreeCollectorWithStyles.assign_section_numbers = assign
 
 
+def _numbered(env, docname) -> list[nodes.Element]:
+    """What may carry a page's number: its title, and its entries in the contents."""
+    return [env.titles[docname], *env.tocs[docname].findall(nodes.reference)]
+
+
 def _set_chapter(env, docname, chapter) -> None:
     """Give a page its number, also one that stands under another in the contents."""
-    entries = [*env.tocs[docname].findall(nodes.reference)]
-    numbers = {entry["anchorname"]: () for entry in entries}
+    title, first, *others = _numbered(env, docname)
+    numbers = {entry["anchorname"]: () for entry in (first, *others)}
     env.toc_secnumbers[docname] = numbers | {"": (chapter,)}
-    for node in (entries[0], env.titles[docname]):
-        node["secnumber"] = (chapter,)
+    title["secnumber"] = first["secnumber"] = (chapter,)
 
 
 def follow_moved(app, pagename, templatename, context, doctree) -> None:
