@@ -15,7 +15,7 @@ import zipfile
 from decimal import Decimal
 from pathlib import Path
 
-from . import batch, bubblewrap, container, grade_one, gradebook, gradescope, handins, reports
+from . import batch, bubblewrap, container, grade_one, gradescope, handins, reports, totals
 from .backends import backend
 from .exercise import Exercise
 from .limits import Limits
@@ -103,7 +103,7 @@ def _results(exercise: Exercise, record: dict) -> dict:
     if record["status"] == grade_one.UNREADABLE:  # they see it at once, and hand in again
         words = f"It could not be read: {reports.clean(record['problem'])}. Hand it in again."
         return {"score": 0, "output": words, "visibility": "visible"}
-    total = gradebook.Total(record, Decimal(reports.marks(record, points)["auto"]), "")
+    total = totals.Total(record, Decimal(reports.marks(record, points)["auto"]), "")
     result = gradescope.result(total, {})
     said = [f"for your instructor: {reports.clean(flag)}" for flag in record["flags"]]
     result["output"] = "\n".join(filter(None, [result["output"], *said]))

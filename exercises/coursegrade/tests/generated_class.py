@@ -66,18 +66,13 @@ def honest():
     yield LOOK, FULL, colab.text()  # a cell failed: a person looks, no point is lost
 
 
-def edits_of(mutant):
-    """Of a line of MUTANTS the old texts and the new ones, in both forms that it may have."""
-    return mutant[0] if isinstance(mutant[0], tuple) else mutant[1:]
-
-
 def source_of(cell):
     return "".join(cell["source"])
 
 
 def partial(chance):
     """(status, points, text) without end: some answers are wrong in a known way, some are missing."""
-    mutants = [edits_of(mutant) for mutant in mutants_of(EXERCISE).MUTANTS.values()]
+    mutants = [mutant[1:] for mutant in mutants_of(EXERCISE).MUTANTS.values()]
     sources = list(map(source_of, Book(EXERCISE).cells))
     released = list(map(source_of, Book(EXERCISE, solution=False).cells))
     stubs = [i for i, source in enumerate(released) if "NotImplementedError" in source]
