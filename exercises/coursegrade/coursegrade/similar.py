@@ -181,7 +181,7 @@ def public(exercise: Exercise) -> dict[str, Prints]:
     for node in tree.body:
         if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "CORRECT":
             for name, code in ast.literal_eval(node.value).items():
-                found[f"mutants.py, {name!r}"] = prints([*released, ("code", code)])
+                found[f"mutants.py, {name!r}"] = prints([("code", code), *released])
     return found
 
 

@@ -16,7 +16,7 @@ each = pytest.mark.parametrize("exercise", ALL, ids=NAMES)
 
 def prints_of(exercise, code):
     text = notebook.parse(release.build(exercise).encode())
-    return similar.prints([*text, ("code", code)], tuple(exercise.by_hand()))
+    return similar.prints([("code", code), *text], tuple(exercise.by_hand()))
 
 
 def renamed(code):

@@ -38,11 +38,13 @@ def test_its_own_solution_has_full_marks_and_nothing_leaks(exercise, word, made)
     assert not [name for name in new if re.search(rf"def {name}\(|class {name}\(", text)]
 
 
-def parameters(exercise):
-    """The questions that have a parameter in the tests, so more than another bug."""
-    return {"01_cues": {"q1", "q2", "q3", "q4"}, "02_kernel_regression": {"q1", "q3", "q4"}}.get(
-        exercise.name, {"q1", "q2", "q3", "q4"} if exercise.name == "06_positions" else set()
-    )
+# The questions whose parameter is in the tests, so more than another bug; and those that follow from
+# them, which a grader that tests with a reference for the earlier question does not count twice.
+PARAMETERS = {
+    "01_cues": ({"q1", "q2", "q3", "q4"}, set()),
+    "02_kernel_regression": ({"q1", "q3", "q4"}, set()),
+    "06_positions": ({"q1", "q2", "q3"}, {"q4"}),
+}
 
 
 @each
@@ -52,7 +54,8 @@ def test_last_years_solution_is_not_this_years(exercise, word, made):
     other, (names, _) = made(exercise.name, word), variant.draws(exercise, word)
     old = variant.changed(code_of(release.build(exercise, solution=True)), names, {})
     lost = {row.question for row in rows_of(other, old, word) if not row.ok}
-    assert lost == parameters(exercise)
+    own, follow = PARAMETERS.get(exercise.name, (set(), set()))
+    assert own <= lost <= own | follow
 
 
 @each
