@@ -2,14 +2,14 @@
 
     python code/tools/run_tests.py [ARGUMENTS OF PYTEST]
 
-With arguments it is pytest alone. Without, what a part prints comes when it has ended. The exit
-status is 0 if that of all is.
+With arguments it is pytest alone. Without, what a part prints comes when it has ended, and a line a
+minute says what is running. The exit status is 0 if that of all is.
 """
 
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,9 +42,13 @@ def at_once(commands: list[list[str]]) -> int:
         return abs(process.returncode)
 
     print(f"{len(commands)} parts, {AT_ONCE} at once; each prints when it has ended.", flush=True)
+    begun = time.monotonic()
     with ThreadPoolExecutor(AT_ONCE) as pool:
         waiting = [pool.submit(run, command) for command in commands]
         try:
+            while wait(waiting, timeout=60).not_done:
+                still = [" ".join(p.args[3:]) for p in running if p.poll() is None]
+                print(f"{time.monotonic() - begun:.0f} s: {', '.join(still)}", flush=True)
             return max(future.result() for future in waiting)
         finally:  # an interrupt ends all
             pool.shutdown(wait=False, cancel_futures=True)
