@@ -23,9 +23,8 @@ from sphinx.util.docutils import SphinxDirective
 CODE = Path(__file__).resolve().parents[2] / "code"
 TOOLS, STORE = CODE / "tools", CODE / "benchmarks" / "results" / "chapters.json"
 CHAPTER = re.compile(r"(?:.*/)?(\d\d)_\w+$")
-# Careful reading, with the code: what one minute holds, and what one formula or picture takes.
-WORDS, CODE_LINES = 200, 15  # a minute
-FORMULA, PICTURE = 1 / 3, 1 / 2  # minutes
+WORDS, CODE_LINES = 200, 6  # a minute of careful reading: a line of code takes ten seconds
+FOLDED = "tag_hide-input"  # code that a reader opens only on purpose
 APART = {"exercises", "references"}  # sections that say their own time, or are not read
 
 
@@ -40,19 +39,22 @@ def read_parts(document: nodes.document) -> list[nodes.Element]:
 
 
 def minutes(document: nodes.document) -> float:
-    """Minutes to read a page, its code included, without exercises and references."""
-    words = lines = formulas = pictures = 0
+    """Minutes to read a page, its visible code included, without exercises and references."""
+    words = lines = 0
     for part in read_parts(document):
         for text in part.findall(nodes.Text):
             inside = (nodes.literal_block, nodes.math_block, nodes.raw, nodes.math)
             if not any(isinstance(a, inside) for a in ancestors(text)):
                 words += len(re.findall(r"\w[\w’'-]*", text.astext()))
-        for cell in part.findall(nodes.container):
-            if cell.get("nb_element") == "cell_code_source":
-                lines += sum(bool(line.strip()) for line in cell.astext().splitlines())
-        formulas += len(list(part.findall(nodes.math_block)))
-        pictures += len(list(part.findall(nodes.image)))
-    return words / WORDS + lines / CODE_LINES + formulas * FORMULA + pictures * PICTURE
+        for code in part.findall(nodes.container):
+            if code.get("nb_element") == "cell_code_source" and not folded(code):
+                lines += sum(bool(line.strip()) for line in code.astext().splitlines())
+    return words / WORDS + lines / CODE_LINES
+
+
+def folded(code: nodes.Node) -> bool:
+    """Whether a cell's code is folded."""
+    return any(FOLDED in a.get("classes", ()) for a in ancestors(code))
 
 
 def ancestors(node: nodes.Node):
