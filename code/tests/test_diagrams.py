@@ -18,8 +18,9 @@ import attn_drawing  # noqa: E402
 
 FILES = sorted((BOOK / "diagrams").glob("*.toml"))
 # No two letters count alike, so that a wrong letter is a wrong shape.
-SIZES = {"b": 2, "q": 3, "k": 5, "d": 7, "h": 11, "v": 13, "d_q": 17, "d_k": 19, "d_v": 23}
-b, q, k, d, h, v, d_q, d_k, d_v = SIZES.values()
+SIZES = {"b": 2, "q": 3, "k": 5, "d": 7, "h": 11, "v": 13}
+SIZES |= {"d_q": 17, "d_k": 19, "d_v": 23, "d_h": 29}
+b, q, k, d, h, v, d_q, d_k, d_v, d_h = SIZES.values()
 NONE = float("nan")  # a masked cell
 
 
@@ -98,7 +99,7 @@ def broadcast_sum():
 def two_scores():
     t = {"queries": torch.randn(b, q, d_q), "keys": torch.randn(b, k, d_k)}
     t |= {"dot_queries": torch.randn(b, q, d), "dot_keys": torch.randn(b, k, d)}
-    additive = ab.AdditiveScore(d_q, d_k, h)
+    additive = ab.AdditiveScore(d_q, d_k, d_h)
     t["projected_queries"] = additive.W_q(t["queries"]).unsqueeze(2)
     t["projected_keys"] = additive.W_k(t["keys"]).unsqueeze(1)
     t["hidden"] = torch.tanh(t["projected_queries"] + t["projected_keys"])
@@ -112,7 +113,7 @@ def bottleneck():
     """One step of the decoder that knows only h4, and of one that attends (`H1` and so on)."""
     embed, encoder = nn.Embedding(v, d), nn.GRU(d, d, batch_first=True)
     source, written, before = torch.randint(v, (b, 4)), torch.randint(v, (b,)), torch.randn(b, d)
-    (states, last), score = encoder(embed(source)), ab.AdditiveScore(d, d, h)
+    (states, last), score = encoder(embed(source)), ab.AdditiveScore(d, d, d_h)
     context = ab.attention(before[:, None], states, states, score=score)[0][:, 0]
     t = {}
     for c, name in ((last[0], str.lower), (context, str.upper)):
@@ -145,7 +146,7 @@ def decoding_step():
 def two_orders():
     """A step of each: the small names ask before it, the capital ones after it."""
     states, old, y = torch.randn(b, k, d), torch.randn(b, 1, d), torch.randint(v, (b, 1))
-    score, embed = ab.AdditiveScore(d, d, h), nn.Embedding(v, d)
+    score, embed = ab.AdditiveScore(d, d, d_h), nn.Embedding(v, d)
     c = ab.attention(old, states, states, score=score)[0]
     s, _ = nn.GRU(2 * d, d, batch_first=True)(torch.cat((embed(y), c), -1), old.transpose(0, 1))
     new, _ = nn.GRU(d, d, batch_first=True)(embed(y), old.transpose(0, 1))
