@@ -145,12 +145,12 @@ def decoding_step():
 
 def two_orders():
     """A step of each: the small names ask before it, the capital ones after it."""
-    states, old, y = torch.randn(b, k, d), torch.randn(b, 1, d), torch.randint(v, (b, 1))
+    states, old, y = torch.randn(b, k, d), torch.randn(b, d), torch.randint(v, (b,))
     score, embed = ab.AdditiveScore(d, d, d_h), nn.Embedding(v, d)
-    c = ab.attention(old, states, states, score=score)[0]
-    s, _ = nn.GRU(2 * d, d, batch_first=True)(torch.cat((embed(y), c), -1), old.transpose(0, 1))
-    new, _ = nn.GRU(d, d, batch_first=True)(embed(y), old.transpose(0, 1))
-    late = ab.attention(new, states, states, score=score)[0]
+    c = ab.attention(old[:, None], states, states, score=score)[0][:, 0]
+    s = nn.GRUCell(2 * d, d)(torch.cat((embed(y), c), dim=-1), old)
+    new = nn.GRUCell(d, d)(embed(y), old)
+    late = ab.attention(new[:, None], states, states, score=score)[0][:, 0]
     p, P = (nn.Linear(2 * d, v)(torch.cat(x, dim=-1)) for x in ((s, c), (new, late)))
     first = {"before": old, "h": states, "c": c, "y": y, "s": s, "p": p}
     return first | {"Before": old, "H": states, "C": late, "Y": y, "S": new, "P": P}
