@@ -1,7 +1,6 @@
 # `make help` lists the targets. PYTHON=... chooses the interpreter, VENV=... the environment's folder.
 .DEFAULT_GOAL := help
-.PHONY: help install book lab serve slides pdf test notebooks corpus train check release variant grade
-.PHONY: similar autograder gradebook statistics bench mutants doubt lint format clean
+.PHONY: help install book lab serve slides pdf test notebooks corpus train check release variant grade similar autograder gradebook statistics bench mutants doubt lint format clean
 
 VENV ?= .venv
 PYTHON ?=
