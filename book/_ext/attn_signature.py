@@ -81,7 +81,11 @@ def gold(state: dict) -> tuple[Matrix, set]:
 def panels(number: int) -> tuple[str, list[Matrix], set]:
     """A chapter's signature: what it shows, its matrices, the cells that are gold."""
     if number == 1:
-        return "One row of scores through a softmax, from hot (above) to cold.", [cues()], set()
+        return (
+            "The same scores, turned into weights that are sharper from row to row.",
+            [cues()],
+            set(),
+        )
     if number == 2:
         return (
             "A Gaussian kernel between eight points, each left out of its own row.",

@@ -25,7 +25,7 @@ import tomllib
 from gates import KERNEL_ENV, why_skipped
 from mutants import FORK, ROOT, SECONDS, edited, replaced
 
-os.environ.update(KERNEL_ENV, MPLBACKEND="Agg")
+os.environ.update(KERNEL_ENV)
 
 import nbformat
 from clean import code_cells, tags
@@ -118,6 +118,7 @@ def run(cells: list[str], names: dict) -> Verdict:
     """Execute cells until one fails."""
     from matplotlib import pyplot
 
+    pyplot.switch_backend("Agg")  # here, and not in the environment: a test's kernel would have it
     for source in cells:
         file = f"<cell {len(SOURCES)}>"
         SOURCES[file] = source
