@@ -16,10 +16,10 @@ ROOT = Path(__file__).resolve().parents[2]
 AT_ONCE = 3
 BROWSER, JUPYTER = "code/tests/browser", "code/tests/browser/test_jupyter.py"
 PARTS = (  # together the testpaths of pyproject.toml; the longest first
-    (BROWSER, f"--ignore={JUPYTER}"),
-    ("book",),
-    ("code/tests", f"--ignore={BROWSER}"),
     ("exercises/coursegrade/tests", "code/grammar/tests"),
+    (BROWSER, f"--ignore={JUPYTER}"),
+    ("code/tests", f"--ignore={BROWSER}"),
+    ("book",),
     (JUPYTER,),
 )
 PYTEST = [sys.executable, "-m", "pytest", "--nbval"]

@@ -1,6 +1,6 @@
 """A class from its download to its gradebook: killed twice and resumed, and on a cluster.
 
-Twenty hand-ins here; `CLASS=300 make test ARGS=exercises/coursegrade/tests/test_class.py` is a
+Twelve hand-ins here; `CLASS=300 make test ARGS=exercises/coursegrade/tests/test_class.py` is a
 real class, with every hostile hand-in that there is.
 """
 
@@ -20,7 +20,7 @@ import pytest
 
 from coursegrade import cluster
 
-SIZE = int(os.environ.get("CLASS", "20"))
+SIZE = int(os.environ.get("CLASS", "12"))
 PATIENCE = 60 + 30 * SIZE  # seconds for a run of the whole class, on a busy machine
 KILLS = 2
 
@@ -112,7 +112,7 @@ def test_there_is_every_kind(members):
     assert generated_class.FULL in points and len(points) > 5
     assert any(member.late for member in members)
     names = {Path(name).suffix for member in members for name in member.files}
-    assert SIZE < 20 or names > {".ipynb", ".zip", ".txt", ".IPYNB"}
+    assert SIZE < 12 or names > {".ipynb", ".zip", ".txt", ".IPYNB"}
 
 
 def test_what_is_wrong_is_said(graded, members, tmp_path):
