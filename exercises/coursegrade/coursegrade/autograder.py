@@ -26,20 +26,20 @@ SETUP = """#!/usr/bin/env bash
 # Run once, as root, when Gradescope makes the image.
 set -euo pipefail
 apt-get install -y python3-venv util-linux bubblewrap
-python3 -m venv /opt/coursegrade/venv
-/opt/coursegrade/venv/bin/python -m pip install --no-cache-dir {needed}
-/opt/coursegrade/venv/bin/python -m pip install --no-cache-dir torch=={torch} \\
+python3 -m venv /autograder/grader/venv
+/autograder/grader/venv/bin/python -m pip install --no-cache-dir {needed}
+/autograder/grader/venv/bin/python -m pip install --no-cache-dir torch=={torch} \\
     --index-url https://download.pytorch.org/whl/cpu
-cp -r /autograder/source/coursegrade /opt/coursegrade/
-chmod -R a+rX /opt/coursegrade
+cp -r /autograder/source/coursegrade /autograder/grader/
+chmod -R a+rX /autograder/grader
 chmod -R go-rwx /autograder/source  # the student's code must not see the tests
 """
 RUN = """#!/usr/bin/env bash
 # Run for each hand-in. Without a results.json Gradescope reports a failure, and no mark.
 set -euo pipefail
 chmod 700 /autograder/source /autograder/submission /autograder/results
-export PYTHONPATH=/opt/coursegrade OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
-/opt/coursegrade/venv/bin/python -m coursegrade autograde /autograder
+export PYTHONPATH=/autograder/grader OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
+/autograder/grader/venv/bin/python -m coursegrade autograde /autograder
 """
 
 
