@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from .reports import clean
+from .safe import clean
 
 
 def _release(options) -> None:

@@ -15,7 +15,7 @@ import zipfile
 from decimal import Decimal
 from pathlib import Path
 
-from . import batch, bubblewrap, container, grade_one, gradescope, handins, reports, totals
+from . import batch, bubblewrap, container, grade_one, gradescope, handins, reports, safe, totals
 from .backends import backend
 from .exercise import Exercise
 from .limits import Limits
@@ -101,11 +101,11 @@ def run(top: Path) -> Path:
 def _results(exercise: Exercise, record: dict) -> dict:
     points = exercise.points()
     if record["status"] == grade_one.UNREADABLE:  # they see it at once, and hand in again
-        words = f"It could not be read: {reports.clean(record['problem'])}. Hand it in again."
+        words = f"It could not be read: {safe.clean(record['problem'])}. Hand it in again."
         return {"score": 0, "output": words, "visibility": "visible"}
     total = totals.Total(record, Decimal(reports.marks(record, points)["auto"]), "")
     result = gradescope.result(total, {})
-    said = [f"for your instructor: {reports.clean(flag)}" for flag in record["flags"]]
+    said = [f"for your instructor: {safe.clean(flag)}" for flag in record["flags"]]
     result["output"] = "\n".join(filter(None, [result["output"], *said]))
     result["execution_time"] = round(record["seconds"])
     return result

@@ -16,7 +16,7 @@ from pathlib import Path
 import joblib
 from tqdm import tqdm
 
-from . import cluster, grade_one, handins, release, reports
+from . import cluster, grade_one, handins, release, reports, safe
 from .backends import backend
 from .exercise import Exercise
 from .limits import Limits
@@ -123,7 +123,7 @@ def grade(
     store.mkdir(parents=True, exist_ok=True)
     salt = _begun(out, exercise, salt)
     for name in nobodys:
-        print(f"nobody's, and not read: {reports.clean(name)}", file=sys.stderr)
+        print(f"nobody's, and not read: {safe.clean(name)}", file=sys.stderr)
     todo, version = tasks(exercise, found, salt, limits), grader_version()
     paths = [store / f"{key(task, version)}.json" for task in todo]
     records = [_stored(path) for path in paths]

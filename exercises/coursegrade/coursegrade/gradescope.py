@@ -11,7 +11,7 @@ import json
 from decimal import Decimal
 from pathlib import Path
 
-from . import late, reports, returns, written
+from . import late, returns, safe, written
 from .totals import Total, results, totals
 from .totals import most as total_most
 
@@ -25,11 +25,11 @@ def result(total: Total, by_hand: dict[str, tuple[Decimal, int]]) -> dict:
     tests = [
         {
             "number": row["question"].upper(),
-            "name": reports.clean(row["hint"] or row["test"]),
+            "name": safe.clean(row["hint"] or row["test"]),
             "score": row["points"] * row["ok"],
             "max_score": row["points"],
             "status": "passed" if row["ok"] else "failed",
-            "output": reports.clean(row["message"]),
+            "output": safe.clean(row["message"]),
             "visibility": "visible",
         }
         for row in total.result["rows"]
@@ -42,7 +42,7 @@ def result(total: Total, by_hand: dict[str, tuple[Decimal, int]]) -> dict:
             }
         )
     cells = total.result["cells"].items()
-    output = [f"cell {number}: {reports.clean(words)}" for number, words in cells]
+    output = [f"cell {number}: {safe.clean(words)}" for number, words in cells]
     if total.raw is not None and total.raw != total.points:
         lost = f"{_number(total.raw - total.points)} of {_number(total.raw)} points are taken off"
         output.insert(0, f"It came {late.in_words(total.late)} late: {lost}.")
@@ -72,13 +72,13 @@ def write(
     texts, notes = {}, []
     for total in found:
         student = total.result["student"]
-        path = Path(out) / reports.file_name(student) / "results.json"
+        path = Path(out) / safe.file_name(student) / "results.json"
         if path.exists():
             raise ValueError(f"GRADESCOPE: {path} is there already and is not overwritten")
         if total.points is None:
             notes.append(f"no file: {student} ({total.why_not})")
             continue
-        hand = {q: (given[reports.cell(student), q], n) for q, n in most.items()}
+        hand = {q: (given[safe.cell(student), q], n) for q, n in most.items()}
         texts[path] = json.dumps(result(total, hand), indent=1)
     for path, text in texts.items():
         path.parent.mkdir(parents=True, exist_ok=True)

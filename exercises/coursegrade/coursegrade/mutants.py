@@ -38,11 +38,12 @@ def failing(exercise: Exercise, salt: str) -> dict[str, list[str]]:
     cells = notebook.parse(release.build(exercise, solution=True).encode())
     solution = "\n\n".join(text for _, text in notebook.code_cells(cells))
     return {
-        name: _failed(exercise, _edited(solution, one[1:]), salt) for name, one in listed.items()
+        name: _failed(exercise, edited(solution, one[1:]), salt) for name, one in listed.items()
     }
 
 
-def _edited(code: str, edits) -> str:
+def edited(code: str, edits) -> str:
+    """Replace each old text, which must be there once, by its new one; else ValueError."""
     for old, new in zip(edits[::2], edits[1::2], strict=True):
         if code.count(old) != 1:
             raise ValueError(f"it stands {code.count(old)} times in the solution, not once: {old}")

@@ -13,22 +13,9 @@ from decimal import Decimal
 from pathlib import Path
 
 from . import feedback, written
-from .feedback import PAGE
 from .grade_one import FAULT, UNREADABLE
-from .safe import cell, clean, file_name, typed, whole
+from .safe import cell, file_name, typed, whole
 
-__all__ = [
-    "PAGE",
-    "cell",
-    "clean",
-    "file_name",
-    "marks",
-    "put",
-    "stories",
-    "table",
-    "tell",
-    "write",
-]
 BLANK = {UNREADABLE, FAULT}
 
 

@@ -23,7 +23,7 @@ import tokenize
 from pathlib import Path
 from typing import NamedTuple
 
-from . import answers, handins, notebook, release, reports, unpack
+from . import answers, feedback, handins, notebook, release, safe, unpack
 from .exercise import Exercise
 from .notebook import Unreadable
 
@@ -246,13 +246,13 @@ def _page(exercise: Exercise, alike: list[Pair], found: dict[str, Prints], misse
     ]
     for number, pair in enumerate(alike, start=1):
         title = f"{number}. {pair.one} and {pair.other}: {pair.share:.0%}"
-        parts.append(f"<h2>{html.escape(reports.clean(title))}</h2><table><tr>")
+        parts.append(f"<h2>{html.escape(safe.clean(title))}</h2><table><tr>")
         for who in (pair.one, pair.other):
             parts.append(f"<td><pre>{_marked(found[who], pair.common)}</pre></td>")
         parts.append("</tr></table>")
     parts += ["<h2>Not compared</h2>"] if missed else []
-    parts += [f"<p>{html.escape(reports.clean(words))}</p>" for words in missed]
-    return reports.PAGE.format(title="What is alike", body="\n".join(parts))
+    parts += [f"<p>{html.escape(safe.clean(words))}</p>" for words in missed]
+    return feedback.PAGE.format(title="What is alike", body="\n".join(parts))
 
 
 def _marked(one: Prints, common: frozenset[str]) -> str:
@@ -262,7 +262,7 @@ def _marked(one: Prints, common: frozenset[str]) -> str:
     shown = []
     for line in near:
         if 1 <= line <= len(one.lines):
-            text = html.escape(reports.clean(one.lines[line - 1])[:200])
+            text = html.escape(safe.clean(one.lines[line - 1])[:200])
             shown.append(f"{line:4} " + (f"<b>{text}</b>" if line in hits else text))
     return "\n".join(shown)
 

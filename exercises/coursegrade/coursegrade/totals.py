@@ -7,7 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
 
-from . import reports, written
+from . import reports, safe, written
 
 
 class Total(NamedTuple):
@@ -52,7 +52,7 @@ def totals(folder, only_auto: bool = False) -> list[Total]:
     if not only_auto and content["by_hand"]:
         rows = written.read(Path(folder) / "written.csv")
         given = written.points(rows, content["by_hand"])
-    names = [reports.cell(result["student"]) for result in content["results"]]
+    names = [safe.cell(result["student"]) for result in content["results"]]
     strangers = sorted({student for student, _ in given} - set(names))
     if strangers:
         raise ValueError(f"written.csv marks who handed nothing in: {', '.join(strangers)}")

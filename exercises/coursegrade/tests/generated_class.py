@@ -19,7 +19,7 @@ from typing import NamedTuple
 import hostile
 from grading_helpers import ALL, Book, code_of, edited, mutants_of, rows_of
 
-from coursegrade import batch, reports, runner
+from coursegrade import batch, reports, runner, safe
 from coursegrade.limits import Limits
 
 EXERCISE = ALL[0]
@@ -196,7 +196,7 @@ def wrong(members, out):
             said.append(f"{member.student}: {record['status']} {got!r}, not {member[1:3]}: {why}")
         if ("late" in record["flags"]) != member.late:
             said.append(f"{member.student}: late is {not member.late}")
-        page = out / "feedback" / (reports.file_name(member.student) + ".md")
+        page = out / "feedback" / (safe.file_name(member.student) + ".md")
         if not page.is_file():
             said.append(f"{member.student}: no feedback")
     return said

@@ -9,6 +9,7 @@ import torch
 
 from coursegrade import notebook, release, runner, wire
 from coursegrade.exercise import Exercise
+from coursegrade.mutants import edited  # noqa: F401  for the tests
 from coursegrade.student import Local
 
 EXERCISES = Path(__file__).resolve().parents[2]
@@ -27,14 +28,6 @@ def mutants_of(exercise):
 def code_of(text):
     """The notebook's code, as it would run."""
     return "\n\n".join(source for _, source in notebook.code_cells(notebook.parse(text.encode())))
-
-
-def edited(code, edits):
-    """Replace each old text, which must be there once, by its new one."""
-    for old, new in zip(edits[::2], edits[1::2], strict=True):
-        assert code.count(old) == 1, f"{code.count(old)} times: {old}"
-        code = code.replace(old, new)
-    return code
 
 
 def rows_of(exercise, code, salt, student=Local):
