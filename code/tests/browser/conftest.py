@@ -56,7 +56,7 @@ class Visit:
         self.context = browser.new_context(
             viewport={"width": width, "height": height}, color_scheme=theme, **options
         )
-        self.context.route("**/*", self._gate)
+        self.context.on("request", self._asked)  # a route would turn off the browser's cache
         self.page = self.context.new_page()
         self.base = base
         self.outside, self.errors = [], []
@@ -67,13 +67,9 @@ class Visit:
         self.page.on("response", self._response)
         self.page.on("websocket", self._socket)
 
-    def _gate(self, route):
-        url = route.request.url
-        if url.startswith((self.base, "blob:", "data:")):
-            route.continue_()
-        else:
-            self.outside.append(url)
-            route.abort()
+    def _asked(self, request):
+        if not request.url.startswith((self.base, "blob:", "data:")):
+            self.outside.append(request.url)
 
     def _socket(self, socket):
         if not socket.url.startswith(self.base.replace("http", "ws", 1)):

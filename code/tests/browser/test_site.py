@@ -36,6 +36,13 @@ def test_no_page_asks_outside_or_errs(walked, device):
     assert not {name: found.faults for name, found in walked[device].items() if found.faults}
 
 
+def test_an_outside_request_would_be_seen(visit, server):
+    with visit(server) as shown:
+        shown.page.goto(server + "book/notation.html")
+        shown.page.evaluate("fetch('https://example.org/').catch(() => {})")
+        assert shown.outside == ["https://example.org/"]
+
+
 def test_no_page_scrolls_sideways_on_a_phone(walked):
     widths = {name: found.width for name, found in walked["phone"].items() if found.width > 360}
     assert not widths
