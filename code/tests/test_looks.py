@@ -115,7 +115,10 @@ def test_columns_under_a_head_become_a_table_and_nothing_else_does():
     assert attn_output.columns(printed) == rows
     numbers = [entry["classes"] for entry in attn_output.table(rows).findall(nodes.entry)]
     assert numbers == [[], ["attn-number"], ["attn-number"]] * 3
+    short = "           left  match\none head   0.22   1.00\ntwo heads  1.00"
+    assert attn_output.columns(short) == [*rows[:2], ["two heads", "1.00", ""]]
     for other in (
+        "           left  match\none head   0.22   1.00\ntwo heads         1.00",  # a hole
         "a  b\n1  2",  # two lines
         "left  match\nyes  no\nno  yes",  # words below
         "1  2\n3  4\n5  6",  # no head
