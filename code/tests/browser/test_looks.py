@@ -147,7 +147,7 @@ def test_on_a_phone_a_figure_s_panels_stand_below_each_other(visit, server, site
 
 
 FADES = """() => [...document.querySelectorAll(".bd-article pre")]
-  .filter((pre) => pre.getClientRects().length)
+  .filter((pre) => pre.checkVisibility())
   .map((pre) => [pre.scrollWidth > pre.clientWidth + 1,
     parseFloat(getComputedStyle(pre).getPropertyValue("--attn-fade"))])"""
 
@@ -164,8 +164,7 @@ def test_on_a_phone_code_that_goes_on_fades_at_its_right(visit, server, site):
         shown.page.evaluate(
             "document.querySelectorAll('.bd-article pre').forEach((pre) => pre.scrollBy(9999, 0))"
         )
-        shown.page.wait_for_timeout(200)
-        assert {fade for _, fade in shown.page.evaluate(FADES)} == {0}
+        shown.page.wait_for_function(f"({FADES})().every(([, fade]) => fade === 0)")
 
 
 HIGH = """() => {
