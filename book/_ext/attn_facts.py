@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 from attn_signature import signature
-from attn_terms import chapter_label, chapter_number
+from attn_terms import chapter_label
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
@@ -143,7 +143,7 @@ def card(app: Sphinx, docname: str, name: str) -> nodes.list_item:
     uri = app.builder.get_relative_uri(docname, name)
     link = nodes.reference("", title, refuri=uri, internal=True)
     item = nodes.list_item("", nodes.paragraph("", "", link))
-    if drawn := signature(chapter_number(name))[1]:
+    if drawn := signature(name)[1]:
         item.insert(0, nodes.raw("", f'<div class="attn-thumb">{drawn}</div>', format="html"))
     if facts["attn_question"]:
         item += nodes.paragraph("", facts["attn_question"])

@@ -37,7 +37,7 @@ class Opener(SphinxPostTransform):
             question["classes"].append("attn-question")
             words += question
         opener = nodes.container("", words, classes=["attn-opener", "attn-wide"])
-        caption, drawn = signature(int(found[1]))
+        caption, drawn = signature(self.env.docname)
         if drawn:
             opener += nodes.raw("", picture(caption, drawn), format="html")
         section.insert(place, opener)

@@ -17,14 +17,22 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 
 MANY = 4  # tables of one output: folded under their headings
 LONGEST, SPARE = 24, 4  # lines of a cell that are shown; fewer than these more are not folded
-NUMBER = re.compile(r"[-+−]?[\d.,]+(?:e[-+]?\d+)?%?(?: (?:to|of) [\d.,]+%?)?|[–-]|nan")
+NUMBER = re.compile(
+    r"[-+−]?[\d.,]+(?:e[-+]?\d+)?%?(?: (?:to|of) [\d.,]+%?| \([\d.,]+ to [\d.,]+\))?|[–-]|nan"
+)
+
+
+def places(line: str) -> list[tuple[int, int]]:
+    """Where the cells of a line begin and end."""
+    return [found.span() for found in re.finditer(r"\S+(?: \S+)*", line)]
 
 
 def columns(text: str) -> list[list[str]]:
     """The cells of a printed table, its head first; none where it is not clearly one.
 
-    Every line has as many cells as the head, or the head one fewer; cells are two spaces apart. All
-    but the first column are numbers, and the head is none.
+    Every line has as many cells as the head, or the head one fewer; cells are two spaces apart. A
+    line may end early, if what it has stands under its own heads. All but the first column are
+    numbers, and the head is none.
     """
     lines = text.strip("\n").split("\n")
     rows = [re.split(r" {2,}", line.strip()) for line in lines]
@@ -33,7 +41,12 @@ def columns(text: str) -> list[list[str]]:
     if lines[0][0] == " " and len(rows[0]) == len(rows[1]) - 1:
         rows[0] = ["", *rows[0]]
     wide = len(rows[0])
-    numbers = [cell for row in rows[1:] for cell in row[1:]]
+    heads = [(0, 0), *places(lines[0])][-wide:]
+    for line, row in zip(lines[1:], rows[1:], strict=True):
+        under = zip(places(line)[1:], heads[1:], strict=False)
+        if 1 < len(row) < wide == len(heads) and all(a < d and c < b for (a, b), (c, d) in under):
+            row += [""] * (wide - len(row))
+    numbers = [cell for row in rows[1:] for cell in row[1:] if cell]
     if wide < 2 or any(len(row) != wide for row in rows):
         return []
     named = not any(NUMBER.fullmatch(cell) for cell in rows[0])

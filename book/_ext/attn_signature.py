@@ -1,4 +1,4 @@
-"""A signature for each chapter: one small matrix of weights, beside its opening and on its card.
+"""A signature for each page of a chapter: small matrices of weights, by its opening and on cards.
 
 Each is computed here from the chapter's own formula, or is stored: gold links and weights of the
 playground's opening. A cell has one of seven shades of the scale of weights, which the style sheet
@@ -12,6 +12,7 @@ import json
 import math
 
 from attn_playground import OPENING
+from attn_terms import chapter_number
 
 SHADES, SIDE, GAP = 7, 96, 8  # of the scale; pixels: a matrix, between two
 Matrix = list[list[float | None]]  # None is masked
@@ -42,6 +43,26 @@ def masks() -> Matrix:
         softmax([None if j >= 5 else math.sin(2.1 * i + 1.3 * j) * 1.5 for j in range(7)])
         for i in range(7)
     ]
+
+
+def scorings() -> list[Matrix]:
+    """Five queries and as many keys, the second three times as long: dot, scaled, distance, cosine.
+
+    The long key wins three rows of the first two, and not even its own by the distance.
+    """
+    queries = [(math.cos(1.2 * i), math.sin(1.2 * i)) for i in range(5)]
+    keys = [(n * x, n * y) for n, (x, y) in zip((1, 3, 1, 1, 1), queries, strict=True)]
+
+    def dot(q, k):
+        return sum(a * b for a, b in zip(q, k, strict=True))
+
+    scores = (
+        lambda q, k: 2 * dot(q, k),
+        lambda q, k: 2 * dot(q, k) / math.sqrt(2),
+        lambda q, k: -(math.dist(q, k) ** 2),
+        lambda q, k: 2 * dot(q, k) / math.hypot(*q) / math.hypot(*k),
+    )
+    return [[softmax([score(q, k) for k in keys]) for q in queries] for score in scores]
 
 
 def places() -> Matrix:
@@ -78,8 +99,15 @@ def gold(state: dict) -> tuple[Matrix, set]:
     return empty, {tuple(link) for link in example["sure"]}
 
 
-def panels(number: int) -> tuple[str, list[Matrix], set]:
+def panels(page: str) -> tuple[str, list[Matrix], set]:
     """A chapter's signature: what it shows, its matrices, the cells that are gold."""
+    number = chapter_number(page)
+    if page.endswith("03_scoring"):
+        return (
+            "One long key under four scores: dot product, scaled, distance, cosine.",
+            scorings(),
+            set(),
+        )
     if number == 1:
         return (
             "The same scores, turned into weights that are sharper from row to row.",
@@ -142,9 +170,9 @@ def cells(matrix: Matrix, links: set, left: float, top: float, side: float) -> s
     return "".join(parts)
 
 
-def signature(number: int) -> tuple[str, str]:
+def signature(page: str) -> tuple[str, str]:
     """What the picture shows, and the picture as SVG; empty where a chapter has none."""
-    words, matrices, links = panels(number)
+    words, matrices, links = panels(page)
     if not matrices:
         return "", ""
     side = 2 * SIDE if len(matrices) == 1 else SIDE - GAP / 2

@@ -115,7 +115,10 @@ def test_columns_under_a_head_become_a_table_and_nothing_else_does():
     assert attn_output.columns(printed) == rows
     numbers = [entry["classes"] for entry in attn_output.table(rows).findall(nodes.entry)]
     assert numbers == [[], ["attn-number"], ["attn-number"]] * 3
+    short = "           left  match\none head   0.22   1.00\ntwo heads  1.00"
+    assert attn_output.columns(short) == [*rows[:2], ["two heads", "1.00", ""]]
     for other in (
+        "           left  match\none head   0.22   1.00\ntwo heads         1.00",  # a hole
         "a  b\n1  2",  # two lines
         "left  match\nyes  no\nno  yes",  # words below
         "1  2\n3  4\n5  6",  # no head
@@ -149,15 +152,23 @@ def test_the_strip_tints_what_is_new():
     assert [box[0].astext() for box in boxes] == ["score", "mask (new here)", "normalise", "pool"]
 
 
-@pytest.mark.parametrize("number", range(1, 8))
-def test_a_signature_is_a_matrix_of_weights(number):
+PAGES = sorted(path.stem for path in (ROOT / "book").glob("[0-9][0-9]_*.ipynb"))
+
+
+def test_no_two_pages_have_the_same_signature():
+    assert len({attn_signature.signature(page)[1] for page in PAGES}) == len(PAGES)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_signature_is_a_matrix_of_weights(page):
     """Each row of weights sums to one, but for sinusoids, gold links and rounded bytes."""
-    words, matrices, links = attn_signature.panels(number)
+    words, matrices, links = attn_signature.panels(page)
     assert words and matrices and all(len(set(map(len, m))) == 1 for m in matrices)
+    number = int(page[:2])
     if number in (1, 2, 3, 5, 7):
         for row in (row for matrix in matrices for row in matrix):
             assert sum(w for w in row if w is not None) == pytest.approx(1, abs=0.03)
     assert bool(links) == (number == 4)
-    assert attn_signature.signature(number)[1].count("<rect") == sum(
+    assert attn_signature.signature(page)[1].count("<rect") == sum(
         len(row) for matrix in matrices for row in matrix
     )

@@ -94,7 +94,8 @@ EDGES = """() => {
     return Math.round(node.getBoundingClientRect().left + pad);
   };
   const kinds = {
-    text: "section > p", code: "div.cell_input", figure: "figure img, figure svg.across",
+    text: "section > p", code: "div.cell_input",
+    figure: "figure :is(img:not(.attn-part), .attn-stack, svg.across)",
     widget: ".attn-widget .attn-heatmap", caption: "figcaption", moves: "ol.attn-moves",
   };
   return Object.fromEntries(Object.entries(kinds).map(([kind, what]) => [kind, [...new Set(
@@ -119,6 +120,51 @@ def test_text_code_figures_widgets_and_captions_share_their_left_edge(visit, ser
                 assert other == {}, (name, width, edge)
                 kinds |= {kind for kind, lefts in found.items() if lefts}
     assert len(kinds) == 6
+
+
+def test_on_a_phone_a_figure_s_panels_stand_below_each_other(visit, server, site):
+    """Each within the column, none cut off, and no figure twice; on a desktop they are one."""
+    with visit(server, width=390) as shown:
+        arrive(shown.page, site, server, "book/01_cues.html")
+        column = shown.page.locator(".bd-article").bounding_box()["width"]
+        stacks = shown.page.locator(".attn-stack")
+        assert stacks.count() >= 3
+        for stack in stacks.all():
+            stack.scroll_into_view_if_needed()
+            assert stack.get_attribute("aria-label")
+            assert stack.locator("xpath=preceding-sibling::*[1]").is_hidden()
+            rows = [row.bounding_box() for row in stack.locator("> span").all()]
+            assert max(row["width"] for row in rows) <= column
+            assert rows[0]["y"] < rows[-1]["y"]
+            part = stack.locator(".attn-part:visible").first
+            part.evaluate("(img) => img.decode()")
+            drawn = part.evaluate("(i) => [i.width / i.height, i.naturalWidth / i.naturalHeight]")
+            assert drawn[0] == pytest.approx(drawn[1], rel=0.01)
+    with visit(server) as shown:
+        arrive(shown.page, site, server, "book/01_cues.html")
+        assert shown.page.locator(".attn-stack:visible").count() == 0
+        assert shown.page.locator(".attn-picture:visible").count() >= 5
+
+
+FADES = """() => [...document.querySelectorAll(".bd-article pre")]
+  .filter((pre) => pre.checkVisibility())
+  .map((pre) => [pre.scrollWidth > pre.clientWidth + 1,
+    parseFloat(getComputedStyle(pre).getPropertyValue("--attn-fade"))])"""
+
+
+def test_on_a_phone_code_that_goes_on_fades_at_its_right(visit, server, site):
+    """What fits does not fade, and what is read to its end no longer does."""
+    with visit(server, width=390) as shown:
+        arrive(shown.page, site, server, "book/01_cues.html")
+        found = shown.page.evaluate(FADES)
+        assert {scrolls: {fade for s, fade in found if s == scrolls} for scrolls in (0, 1)} == {
+            False: {0},
+            True: {32},
+        }
+        shown.page.evaluate(
+            "document.querySelectorAll('.bd-article pre').forEach((pre) => pre.scrollBy(9999, 0))"
+        )
+        shown.page.wait_for_function(f"({FADES})().every(([, fade]) => fade === 0)")
 
 
 HIGH = """() => {

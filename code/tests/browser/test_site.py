@@ -228,7 +228,7 @@ def test_without_javascript_pictures_are_there_and_keep_their_shape(
     with visit(server, width=WIDTHS[device], java_script_enabled=False) as shown:
         for name in having(site, pages, VIEW if device == "desktop" else "<img"):
             shown.page.goto(server + name)
-            pictures = "figure img, .cell_output img, .attn-widget img"
+            pictures = ":is(figure, .cell_output, .attn-widget) img:not(.attn-part)"
             sizes = shown.page.locator(pictures).evaluate_all(
                 """(all) => all.filter((img) => img.getClientRects().length).map((img) => [
                   img.getBoundingClientRect().toJSON(),
