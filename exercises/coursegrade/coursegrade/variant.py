@@ -57,8 +57,12 @@ def _drawn(word: str, what: str, number: int) -> int:
 
 
 def _name(name: str) -> str:
-    """Where a name is one of code, and not a word of the text: called, after a dot, quoted, a case."""
-    return rf"(?<!\w){name}(?=\()|(?<=[.`\x22]){name}(?!\w)|(?<=\[){name}(?=\])"
+    """Where a name is one of code, and not a word of the text: called, after a dot, or by itself
+
+    in backticks, quotes or brackets.
+    """
+    by_itself = "|".join(rf"(?<={a}){name}(?={b})" for a, b in ("``", '""', (r"\[", r"\]")))
+    return rf"(?<!\w){name}(?=\()|(?<=\.){name}(?!\w)|{by_itself}"
 
 
 def _text(old: str) -> str:
