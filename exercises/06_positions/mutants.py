@@ -104,9 +104,9 @@ MUTANTS = {
         SLOPES,
         SLOPES.replace("return torch", "return -torch"),
         BIAS,
-        BIAS.replace("-slopes", "slopes"),
+        BIAS.replace("-slopes(", "slopes("),
     ),
-    "a bonus": ("test_q3_penalty", BIAS, BIAS.replace("-slopes", "slopes")),
+    "a bonus": ("test_q3_penalty", BIAS, BIAS.replace("-slopes(", "slopes(")),
     "no absolute value": ("test_q3_penalty", DISTANCE, DISTANCE.replace(".abs()", "")),
     "later keys for nothing": (
         "test_q3_distance[1]",

@@ -55,7 +55,7 @@ def _gradebook(options) -> None:
     for note in notes:
         print(clean(note).replace("\n", " "))
     print(said)
-    print(f"{options.results / 'totals.csv'}, and the complete feedback/ beside it")
+    print(f"{options.results / 'totals.csv'}, and feedback/ with what is known now beside it")
 
 
 def _statistics(options) -> None:

@@ -23,7 +23,7 @@ import tokenize
 from pathlib import Path
 from typing import NamedTuple
 
-from . import answers, feedback, handins, notebook, release, safe, unpack
+from . import answers, feedback, handins, notebook, safe, unpack
 from .exercise import Exercise
 from .notebook import Unreadable
 
@@ -32,7 +32,8 @@ LEAST = 8  # fingerprints of its own that two hand-ins must share
 SHARE = 0.4  # of what the smaller one has of its own; two independent solutions share 0.11 at most
 COMMON = 10  # what more hand-ins than this and a tenth of the class have is common knowledge
 MOST_TOKENS = 50_000
-SECONDS, MEMORY = 30, 2 << 30  # for reading one hand-in
+SECONDS, MEMORY = 30, 2 << 30  # of the processor, for reading one hand-in
+WHOLE = 300  # seconds in all: a busy machine is nobody's fault
 LAYOUT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 LAYOUT |= {tokenize.ENCODING, tokenize.ENDMARKER}
 
@@ -142,7 +143,7 @@ def read(name: str, raw: bytes, by_hand: tuple[str, ...]) -> Prints:
             [sys.executable, "-m", "coursegrade.similar"],
             input=pickle.dumps((name, raw, by_hand)),
             capture_output=True,
-            timeout=SECONDS,
+            timeout=WHOLE,
             env={**os.environ, "PYTHONPATH": paths},
         )
         answer = json.loads(done.stdout)
@@ -158,6 +159,7 @@ def _work() -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
     except (ImportError, ValueError, OSError):
         pass  # no such limit here
     name, raw, by_hand = pickle.load(sys.stdin.buffer)
@@ -171,6 +173,8 @@ def _work() -> None:
 def public(exercise: Exercise) -> dict[str, Prints]:
     """What this repository shows to everybody: the solution, and the other correct ones."""
     import ast
+
+    from . import release  # it imports torch, which a process for each hand-in shall not do
 
     by_hand = tuple(exercise.by_hand())
     solution = notebook.parse(release.build(exercise, solution=True).encode())
@@ -187,6 +191,8 @@ def public(exercise: Exercise) -> dict[str, Prints]:
 
 def template(exercise: Exercise) -> set[str]:
     """All hashes of what students were given, so that no run of it counts."""
+    from . import release
+
     cells = notebook.parse(release.build(exercise).encode())
     return set(prints(cells, tuple(exercise.by_hand()), window=1).places)
 

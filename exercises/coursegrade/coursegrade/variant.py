@@ -35,7 +35,7 @@ def draws(exercise: Exercise, word: str) -> tuple[dict[str, str], dict[str, str]
     except tomllib.TOMLDecodeError as problem:
         raise ValueError(f"{path}: {problem}") from None
     names, texts, wrong = {}, {}, []
-    files = "\n".join([exercise.source, *exercise.tests])
+    files = "\n".join(_files(exercise).values())
     for table, lists in tables.items():
         together = table not in (NAMES, "numbers")
         if together and len({len(items) for items in lists.values()}) > 1:
@@ -57,8 +57,12 @@ def _drawn(word: str, what: str, number: int) -> int:
 
 
 def _name(name: str) -> str:
-    """Where a name is one of code, and not a word of the text: called, after a dot, quoted."""
-    return rf"(?<!\w){name}(?=\()|(?<=[.`\x22]){name}(?!\w)"
+    """Where a name is one of code, and not a word of the text: called, after a dot, or by itself
+
+    in backticks, quotes or brackets.
+    """
+    by_itself = "|".join(rf"(?<={a}){name}(?={b})" for a, b in ("``", '""', (r"\[", r"\]")))
+    return rf"(?<!\w){name}(?=\()|(?<=\.){name}(?!\w)|{by_itself}"
 
 
 def _text(old: str) -> str:
@@ -90,13 +94,17 @@ def write(exercise: Exercise, word: str, out: Path) -> Path:
     folder = Path(out) / exercise.name
     if folder.exists():
         raise ValueError(f"OUT: {folder} is there already and is not overwritten")
-    files = [f"{exercise.name}.py", "test_public.py", "test_hidden.py", "mutants.py"]
-    read = {name: (exercise.folder / name).read_text(encoding="utf-8") for name in files}
-    read["mutants.py"] = _without_correct(read["mutants.py"])
     folder.mkdir(parents=True)
-    for name, text in read.items():
+    for name, text in _files(exercise).items():
         (folder / name).write_text(changed(text, names, texts), encoding="utf-8")
     return folder
+
+
+def _files(exercise: Exercise) -> dict[str, str]:
+    """What a variant's folder holds, by name, as it stands in the first form."""
+    names = (f"{exercise.name}.py", "test_public.py", "test_hidden.py", "mutants.py")
+    read = {name: (exercise.folder / name).read_text(encoding="utf-8") for name in names}
+    return read | {"mutants.py": _without_correct(read["mutants.py"])}
 
 
 def _without_correct(text: str) -> str:

@@ -8,7 +8,7 @@ from decimal import Decimal
 from pathlib import PurePosixPath
 
 import pytest
-from exports import CANVAS, MOODLE, MOST, WORKSHEET, mark_by_hand, record, write_results
+from exports import CANVAS, EXERCISE, MOODLE, MOST, WORKSHEET, mark_by_hand, record, write_results
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,6 +22,14 @@ def policy(tmp_path, text=RULE):
     path = tmp_path / "late.toml"
     path.write_text(text, encoding="utf-8")
     return late.read(path)
+
+
+def test_the_policy_that_the_readme_shows_can_be_copied(tmp_path):
+    readme = (EXERCISE.folder.parent / "README.md").read_text(encoding="utf-8")
+    [shown] = re.findall(r"```toml\n(.*?)```", readme, re.DOTALL)
+    rule = policy(tmp_path, shown)
+    assert rule.lost(7200, 100) == 0 < rule.lost(7201, 100)
+    assert rule.lateness == {}  # it names nobody who handed nothing in
 
 
 @pytest.mark.parametrize("span, lost", [(0, 0), (7200, 0), (7201, 10), (DAY, 10), (DAY + 1, 20), (3 * DAY, 30), (9 * DAY, 30)])  # fmt: skip

@@ -2,6 +2,8 @@
 
 import itertools
 import re
+import subprocess
+import sys
 
 import pytest
 from grading_helpers import ALL, NAMES, Book, mutants_of
@@ -104,3 +106,12 @@ def test_the_command_reads_a_class_and_hides_nothing(tmp_path, capsys):
     page = out.read_text(encoding="utf-8")
     assert "<script" not in page and "<b>eve" not in page and "einsum" in page
     assert "never" not in said.out and "mark" not in said.out
+
+
+def test_a_process_for_each_hand_in_imports_little():
+    """With torch it took seconds of the processor, and on a busy machine all of its deadline."""
+    said = (
+        "import sys, coursegrade.similar; print(sorted({'torch', 'jupytext'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
