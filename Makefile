@@ -1,6 +1,6 @@
 # `make help` lists the targets. PYTHON=... chooses the interpreter, VENV=... the environment's folder.
 .DEFAULT_GOAL := help
-.PHONY: help install book lab serve slides pdf test notebooks corpus train check release grade gradebook bench mutants doubt lint format clean
+.PHONY: help install book lab serve slides pdf test notebooks corpus train check release variant grade similar autograder gradebook statistics bench mutants doubt lint format clean
 
 VENV ?= .venv
 PYTHON ?=
@@ -8,6 +8,7 @@ PORT ?= 8000
 NB ?=
 EXP ?=
 EX ?=
+YEAR ?=
 SUBMISSIONS ?=
 OUT ?=
 SALT ?=
@@ -66,18 +67,39 @@ release: install  ## write students' notebook and solution (EX=exercises/01_cues
 	@test -n "$(EX)" || { echo "Which exercise? make release EX=exercises/01_cues" >&2; exit 2; }
 	@$(GRADER) release "$(EX)" "$(or $(OUT),_build/release)"
 
+variant: install  ## an exercise with other names, numbers, parameters (EX=... YEAR=2027 OUT=folder)
+	@test -n "$(EX)" && test -n "$(YEAR)" && test -n "$(OUT)" || \
+	{ echo "make variant EX=exercises/01_cues YEAR=2027 OUT=course" >&2; exit 2; }
+	@$(GRADER) variant "$(EX)" "$(YEAR)" "$(OUT)"
+
 grade: install  ## grade a folder of hand-ins (EX=... SUBMISSIONS=... OUT=... JOBS= SALT=)
 	@test -n "$(EX)" && test -n "$(SUBMISSIONS)" && test -n "$(OUT)" || \
 	{ echo "make grade EX=exercises/01_cues SUBMISSIONS=folder OUT=folder" >&2; exit 2; }
 	@$(GRADER) grade "$(EX)" "$(SUBMISSIONS)" "$(OUT)" $(if $(JOBS),-j $(JOBS)) \
 	$(if $(SALT),--salt "$(SALT)") $(if $(SCHEDULER),--scheduler "$(SCHEDULER)") $(ARGS)
 
+similar: install  ## which hand-ins are alike, for a person to read (EX=... SUBMISSIONS=... OUT=)
+	@test -n "$(EX)" && test -n "$(SUBMISSIONS)" && test -n "$(OUT)" || \
+	{ echo "make similar EX=exercises/01_cues SUBMISSIONS=folder OUT=similar.html" >&2; exit 2; }
+	@$(GRADER) similar "$(EX)" "$(SUBMISSIONS)" "$(OUT)" $(ARGS)
+
+autograder: install  ## the zip that Gradescope runs for each hand-in (EX=... OUT=autograder.zip SALT=)
+	@test -n "$(EX)" && test -n "$(OUT)" || \
+	{ echo "make autograder EX=exercises/01_cues OUT=autograder.zip" >&2; exit 2; }
+	@$(GRADER) autograder "$(EX)" "$(OUT)" $(if $(SALT),--salt "$(SALT)") $(ARGS)
+
 gradebook: install  ## fill a Canvas or Moodle export (RESULTS=... ROSTER=... OUT= COLUMN= GRADESCOPE=)
 	@test -n "$(RESULTS)" && test -n "$(ROSTER)$(GRADESCOPE)" || \
-	{ echo "make gradebook RESULTS=folder ROSTER=export.csv (or GRADESCOPE=folder)" >&2; exit 2; }
+	{ echo "make gradebook RESULTS=folder ROSTER=export.csv LATE=late.toml (or GRADESCOPE=folder)" >&2; exit 2; }
 	@$(GRADER) gradebook "$(RESULTS)" $(if $(ROSTER),--roster "$(ROSTER)") \
 	$(if $(OUT),--out "$(OUT)") $(if $(COLUMN),--column "$(COLUMN)") \
-	$(if $(GRADESCOPE),--gradescope "$(GRADESCOPE)") $(if $(AUTO),--only-auto) $(ARGS)
+	$(if $(GRADESCOPE),--gradescope "$(GRADESCOPE)") $(if $(AUTO),--only-auto) \
+	$(if $(LATE),--late "$(LATE)") $(ARGS)
+
+statistics: install  ## write a page on the class: who failed which test, and why (EX=... RESULTS=...)
+	@test -n "$(EX)" && test -n "$(RESULTS)" || \
+	{ echo "make statistics EX=exercises/01_cues RESULTS=folder" >&2; exit 2; }
+	@$(GRADER) statistics "$(EX)" "$(RESULTS)" $(ARGS)
 
 bench: install  ## measure against torch and d2l, show it in the appendix; time the widgets
 	@$(ONE_THREAD) $(PY) code/benchmarks/bench.py; missed=$$?; \

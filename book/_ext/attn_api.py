@@ -9,7 +9,7 @@ import ast
 import re
 from html import escape
 
-from attn_terms import CHAPTER, chapter_label, line_of_uses
+from attn_terms import CHAPTER, chapter_number, line_of_uses
 from docutils import nodes
 from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
@@ -124,7 +124,7 @@ class MarkUses(SphinxTransform):
             for name, shown in sorted(uses, key=lambda use: (not use[1], use[0])):
                 if (name, shown) not in seen and (name, True) not in seen:
                     seen |= {(name, shown)}
-                    anchor = f"ch{chapter_label(self.env, docname)}-{'source' if shown else 'use'}"
+                    anchor = f"ch{chapter_number(docname)}-{'source' if shown else 'use'}"
                     anchor += "-" + name.replace(".", "-")
                     cell["ids"].append(anchor)
                     here = self.env.attn_api_uses.setdefault(docname, [])
@@ -269,6 +269,20 @@ def link_code(app, pagename, templatename, context, doctree) -> None:
     app.add_css_file("terms.css", priority=810)
 
 
+LINES = re.compile(r"(<dt class=\"sig.*?)<dl>(.*?)</dl>(.*?</dt>)", re.DOTALL)
+
+
+def plain_signatures(app, pagename, templatename, context, doctree) -> None:
+    """In a long signature each argument has a line, without a list inside of a list's term."""
+
+    def lines(match):
+        inside = match[2].replace("<dd>", '<span class="attn-argument">')
+        return match[1].rstrip() + inside.replace("</dd>", "</span>").strip() + match[3].lstrip()
+
+    if pagename.startswith(REFERENCE) and "body" in context:
+        context["body"] = LINES.sub(lines, context["body"])
+
+
 def prepare(app) -> None:
     """Where the chapters' uses are gathered, by page."""
     for name in ("attn_api_uses", "attn_imports"):
@@ -298,4 +312,5 @@ def setup(app):
     app.connect("autodoc-skip-member", leave_out)
     app.connect("env-check-consistency", index_uses)  # once stored: added anew each time
     app.connect("html-page-context", link_code)
+    app.connect("html-page-context", plain_signatures)
     return {"version": "1", "parallel_read_safe": False, "parallel_write_safe": True}

@@ -7,9 +7,12 @@ An assertion in a code cell is tinted, so that a reader sees what a chapter stak
 from __future__ import annotations
 
 import ast
+import base64
 import json
+import re
 from pathlib import Path
 
+from attn_pictures import keep_png
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
@@ -17,6 +20,8 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
 
 PYTHON = {"ipython", "ipython3", "python", "python3"}
+MOST = 3  # lines of a finding
+WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 def assertion_lines(code: str) -> list[int]:
@@ -53,16 +58,39 @@ class MarkAssertions(SphinxPostTransform):
                         mark(block)
 
 
+def finding(text: str) -> list[str]:
+    """The lines of a text in which every one is a sentence, or none."""
+    lines = text.strip("\n").split("\n")
+    return lines if len(lines) <= MOST and all(map(is_sentence, lines)) else []
+
+
+def is_sentence(line: str) -> bool:
+    """Words, and more of them than of anything else, without columns or brackets."""
+    letters = sum(c.isalpha() or c in " ,;.:'’" for c in line)
+    return (
+        len(WORD.findall(line)) >= 4
+        and letters >= 0.8 * len(line)
+        and line[0].isalnum()
+        and not re.search(r"\S {2,}\S|[\[\](){}=|<>_]|Error|:$", line)
+    )
+
+
+def said(text: str) -> list[nodes.paragraph]:
+    """What a cell printed as its finding, a paragraph a line; none where it is no sentence."""
+    return [nodes.paragraph("", line, classes=["attn-said"]) for line in finding(text)]
+
+
 class Asserted(SphinxDirective):
     """A claim and the cell that asserts it: `path/of/notebook.ipynb#cell-id`, from this page.
 
     Code and output are the notebook's own, so that a page can claim nothing that no cell asserts.
     `lines` leaves the rest of a long cell out; the lines that stay must hold an assertion.
+    `picture` names another cell: the figure that it draws is shown, too.
     """
 
     required_arguments = 1
     has_content = True
-    option_spec = {"lines": directives.unchanged}  # noqa: RUF012
+    option_spec = {"lines": directives.unchanged, "picture": directives.unchanged}  # noqa: RUF012
 
     def run(self) -> list[nodes.Node]:
         path, _, name = self.arguments[0].partition("#")
@@ -72,15 +100,19 @@ class Asserted(SphinxDirective):
             cell = find_cell(Path(absolute), name)
             code = chosen(cell_text(cell), self.options.get("lines"))
             output = printed(cell)
+            drawn = []
+            if "picture" in self.options:
+                drawn = [picture(self.env, find_cell(Path(absolute), self.options["picture"]))]
         except (OSError, ValueError) as error:
             raise self.error(f"asserted {self.arguments[0]}: {error}") from error
         source = nodes.literal_block(code, code, language="python")
         if not mark(source):
             raise self.error(f"asserted {self.arguments[0]}: it asserts nothing")
-        result = nodes.literal_block(output, output, language="text", classes=["attn-printed"])
+        plain = nodes.literal_block(output, output, language="text", classes=["attn-printed"])
+        result = said(output) or [plain]
         claim = nodes.container("", classes=["attn-words"])
         self.state.nested_parse(self.content, self.content_offset, claim)
-        proof = nodes.container("", source, result, classes=["attn-proof"])
+        proof = nodes.container("", source, *result, *drawn, classes=["attn-proof"])
         return [nodes.container("", claim, proof, classes=["attn-claim"])]
 
 
@@ -112,6 +144,17 @@ def printed(cell: dict) -> str:
     if not text.strip():
         raise ValueError("the cell printed nothing: there is no result to show")
     return text.rstrip("\n")
+
+
+def picture(env, cell: dict) -> nodes.image:
+    """The figure that the cell drew when it was run last, with its alternative text."""
+    drawn = [o for o in cell["outputs"] if "image/png" in o.get("data", {})]
+    if not drawn:
+        raise ValueError("the cell drew no figure")
+    image = keep_png(env, base64.b64decode("".join(drawn[-1]["data"]["image/png"])))
+    image.attributes.update(drawn[-1]["metadata"].get("image/png", {}))
+    image["alt"] = cell["metadata"].get("mystnb", {}).get("image", {}).get("alt", "")
+    return image
 
 
 def setup(app: Sphinx) -> dict:

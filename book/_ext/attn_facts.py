@@ -1,8 +1,9 @@
 """What a chapter takes: minutes to read, reckoned from its pages, and the time that it runs.
 
-Both stand under a chapter's title and on the landing page's cards. No number is typed: reading time
-comes from the words, lines of code, formulas and pictures of this build; run time from the stored
-measurement of this very code (code/tools/run_times.py), and is left out if the code has changed.
+Both stand under a chapter's title (attn_frame) and on the landing page's cards. No number is typed:
+reading time comes from the words, lines of code, formulas and pictures of this build; run time from
+the stored measurement of this very code (code/tools/run_times.py), and is left out if the code has
+changed.
 """
 
 from __future__ import annotations
@@ -13,17 +14,17 @@ import re
 import sys
 from pathlib import Path
 
+from attn_signature import signature
+from attn_terms import chapter_label
 from docutils import nodes
 from sphinx.application import Sphinx
-from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
 
 CODE = Path(__file__).resolve().parents[2] / "code"
 TOOLS, STORE = CODE / "tools", CODE / "benchmarks" / "results" / "chapters.json"
 CHAPTER = re.compile(r"(?:.*/)?(\d\d)_\w+$")
-# Careful reading, with the code: what one minute holds, and what one formula or picture takes.
-WORDS, CODE_LINES = 200, 15  # a minute
-FORMULA, PICTURE = 1 / 3, 1 / 2  # minutes
+WORDS, CODE_LINES = 200, 6  # a minute of careful reading: a line of code takes ten seconds
+FOLDED = "tag_hide-input"  # code that a reader opens only on purpose
 APART = {"exercises", "references"}  # sections that say their own time, or are not read
 
 
@@ -38,19 +39,22 @@ def read_parts(document: nodes.document) -> list[nodes.Element]:
 
 
 def minutes(document: nodes.document) -> float:
-    """Minutes to read a page, its code included, without exercises and references."""
-    words = lines = formulas = pictures = 0
+    """Minutes to read a page, its visible code included, without exercises and references."""
+    words = lines = 0
     for part in read_parts(document):
         for text in part.findall(nodes.Text):
             inside = (nodes.literal_block, nodes.math_block, nodes.raw, nodes.math)
             if not any(isinstance(a, inside) for a in ancestors(text)):
                 words += len(re.findall(r"\w[\w’'-]*", text.astext()))
-        for cell in part.findall(nodes.container):
-            if cell.get("nb_element") == "cell_code_source":
-                lines += sum(bool(line.strip()) for line in cell.astext().splitlines())
-        formulas += len(list(part.findall(nodes.math_block)))
-        pictures += len(list(part.findall(nodes.image)))
-    return words / WORDS + lines / CODE_LINES + formulas * FORMULA + pictures * PICTURE
+        for code in part.findall(nodes.container):
+            if code.get("nb_element") == "cell_code_source" and not folded(code):
+                lines += sum(bool(line.strip()) for line in code.astext().splitlines())
+    return words / WORDS + lines / CODE_LINES
+
+
+def folded(code: nodes.Node) -> bool:
+    """Whether a cell's code is folded."""
+    return any(FOLDED in a.get("classes", ()) for a in ancestors(code))
 
 
 def ancestors(node: nodes.Node):
@@ -116,20 +120,6 @@ def said(facts: dict) -> str:
     return f"{line} · runs in {facts['attn_runs']}" if facts["attn_runs"] else line
 
 
-class ShowFacts(SphinxPostTransform):
-    """Put the line under the title of a chapter."""
-
-    default_priority = 500
-    formats = ("html",)
-
-    def run(self, **kwargs) -> None:
-        facts = self.env.metadata.get(self.env.docname, {})
-        title = next(iter(self.document.findall(nodes.title)), None)
-        if "attn_minutes" in facts and title is not None:
-            line = nodes.paragraph("", said(facts), classes=["attn-facts"])
-            title.parent.insert(title.parent.index(title) + 1, line)
-
-
 class Chapters(SphinxDirective):
     """Cards of all chapters of the book: number, title, opening question, facts."""
 
@@ -148,11 +138,13 @@ def fill_cards(app: Sphinx, document: nodes.document, docname: str) -> None:
 
 def card(app: Sphinx, docname: str, name: str) -> nodes.list_item:
     """One chapter's card."""
-    facts, number = app.env.metadata[name], int(CHAPTER.match(name)[1])
-    title = f"{number}. {app.env.titles[name].astext()}"
+    facts = app.env.metadata[name]
+    title = f"{chapter_label(app.env, name)}. {app.env.titles[name].astext()}"
     uri = app.builder.get_relative_uri(docname, name)
     link = nodes.reference("", title, refuri=uri, internal=True)
     item = nodes.list_item("", nodes.paragraph("", "", link))
+    if drawn := signature(name)[1]:
+        item.insert(0, nodes.raw("", f'<div class="attn-thumb">{drawn}</div>', format="html"))
     if facts["attn_question"]:
         item += nodes.paragraph("", facts["attn_question"])
     item += nodes.paragraph("", said(facts), classes=["attn-facts"])
@@ -160,10 +152,9 @@ def card(app: Sphinx, docname: str, name: str) -> nodes.list_item:
 
 
 def setup(app: Sphinx) -> dict:
-    """Register the directive, the line, and what they need."""
+    """Register the directive and what it needs."""
     app.add_node(chapter_list)
     app.add_directive("chapters", Chapters)
-    app.add_post_transform(ShowFacts)
     app.connect("doctree-read", note)
     app.connect("doctree-resolved", fill_cards)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

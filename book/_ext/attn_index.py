@@ -14,7 +14,13 @@ OF_PACKAGE = re.compile(
     r"([\w.]+(?:\(\))?) "
     r"\((?:(?:in module|class in) \S+|((?:\w+ ){1,2}(?:method|property|attribute)|module))\)"
 )
+OF_CHAPTER = re.compile(r"(\d+)[a-z]?")  # 4, or 3a and 3b
 TEMPLATES = Path(__file__).parent / "templates"
+
+
+def in_order(label: str) -> tuple[int, str]:
+    """What sorts labels of chapters: 3a, 3b, 4, 10."""
+    return int(OF_CHAPTER.fullmatch(label)[1]), label
 
 
 def modules_once(groups: list) -> list:
@@ -49,8 +55,9 @@ def labels(app, pagename, templatename, context, doctree) -> None:
             page = pages[link.partition("#")[0]]
             if page not in best or (main and not best[page][1]):
                 best[page] = (link, bool(main))
-        home = next((best[page][0] for page in best if not page.isdigit()), None)
-        return home, [(n, *best[n]) for n in sorted(filter(str.isdigit, best), key=int)]
+        home = next((best[page][0] for page in best if not OF_CHAPTER.fullmatch(page)), None)
+        chapters = sorted(filter(OF_CHAPTER.fullmatch, best), key=in_order)
+        return home, [(n, *best[n]) for n in chapters]
 
     def parts(name: str) -> tuple[str, str]:
         """A name of the package, set as code, and what else stands in its entry."""

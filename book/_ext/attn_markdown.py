@@ -63,6 +63,10 @@ class Markdown:
     def blocks(self, children) -> str:
         return "\n\n".join(filter(None, map(self.block, children)))
 
+    def write_compound(self, node) -> str:
+        """The pages under this one in the contents: a notebook has no contents."""
+        return "" if "toctree-wrapper" in node["classes"] else self.blocks(node.children)
+
     def write_paragraph(self, node) -> str:
         return LINE_START.sub(r"\\\1", self.inline(node.children))
 

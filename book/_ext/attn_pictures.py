@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+import re
 from pathlib import Path
 from urllib.parse import quote
 
+from attn_panels import stacked
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.images import get_image_size
 
+IMG, ALT = re.compile("<img [^>]*>"), re.compile(' alt="([^"]*)"')
+
 
 class sized_picture(nodes.image):
     """A picture in HTML whose size is known and which is loaded late."""
+
+
+def keep_png(env, content: bytes) -> nodes.image:
+    """Write a picture where MyST-NB writes those of notebooks, and point to it."""
+    folder = Path(env.app.outdir).parent / "jupyter_execute"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{hashlib.sha256(content).hexdigest()}.png"
+    path.write_bytes(content)
+    return nodes.image(uri="/" + Path(os.path.relpath(path, env.srcdir)).as_posix())
 
 
 def image_tag(translator, node) -> str:
@@ -42,8 +57,29 @@ def visit_sized_picture(translator, node) -> None:
         }
         dark = tag.replace("attn-figure", "attn-figure-dark", 1)
         tag += dark.replace('.png"', '-dark.png"', 1)
-    translator.body.append(tag)
+        # on a phone a wide figure scrolls rather than shrink until its labels cannot be read
+        tag = f'<span class="attn-scroll" style="--attn-drawn: {node["width"]}px">{tag}</span>'
+    translator.body.append(tag + stack_of(tag, node))
     raise nodes.SkipNode
+
+
+def stack_of(tag: str, node) -> str:
+    """The panels of a figure one below the other, for a phone; nothing if it has no panels."""
+    scale, rows = node.get("panels", (1, []))
+    if not rows:
+        return ""
+    alt = ALT.search(tag)[1]
+    images = "".join(IMG.findall(tag)).replace(f' alt="{alt}"', ' alt=""')
+    images = images.replace("attn-picture", "attn-part")
+
+    def window(at):
+        x, y, wide, high = (round(scale * n, 2) for n in at)
+        place = f"width: {scale * int(node['width']):.2f}px; margin: {-y}px 0 0 {-x}px"
+        shown = images.replace(" loading=", f' style="{place}" loading=')
+        return f'<span style="width: {wide}px; height: {high}px">{shown}</span>'
+
+    drawn = "".join(f"<span>{''.join(map(window, row))}</span>" for row in rows)
+    return f'<span class="attn-stack" role="img" aria-label="{alt}">{drawn}</span>'
 
 
 class DelayPictures(SphinxPostTransform):
@@ -69,6 +105,9 @@ class DelayPictures(SphinxPostTransform):
                 if node["uri"].endswith(".png") and "attn-as-is" not in node["classes"]:
                     picture["classes"].append("attn-figure")
                 picture["width"], picture["height"] = sizes
+                if node["uri"].endswith(".png"):
+                    png = (Path(self.env.srcdir) / node["uri"].lstrip("/")).read_bytes()
+                    picture["panels"] = stacked(png, int(sizes[0]))
                 node.replace_self(picture)
 
 

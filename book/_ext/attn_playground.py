@@ -18,6 +18,7 @@ PAGE = "book/playground"
 FOLDER = Path(__file__).resolve().parents[1] / "_site" / "playground"
 MODELS = {"grammar": "Grammar", "everyday": "Everyday"}  # the page needs the first
 DEFAULT = "grammar"
+OPENING = FOLDER / "opening.json"  # what is shown before a model is loaded
 
 
 def load(name: str):
@@ -52,7 +53,7 @@ def describe(head: dict, size: int) -> str:
         f"of {about['data']}. It knows {len(head['source']) - 4:,} English words. "
         f"On {about['judged']:,} held-out sentences {judged}; its weights, rounded to eight bits "
         f"for this page, give {after}. The file, {size / 1e6:.1f} MB, is loaded when you first "
-        "ask for a translation."
+        "type or change something."
     )
 
 
@@ -78,6 +79,9 @@ class Playground(SphinxDirective):
                 }
             )
         settings = {"models": models}
+        if OPENING.is_file():
+            self.env.note_dependency(str(OPENING))
+            settings["opening"] = json.loads(OPENING.read_text(encoding="utf-8"))
         body = json.dumps(settings, ensure_ascii=False).replace("<", "\\u003c")
         html = (
             '<div class="attn-playground">'

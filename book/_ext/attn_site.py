@@ -3,14 +3,17 @@
 What the theme and the extensions do for every page is undone where no page needs it: Font
 Awesome (the few icons are in `site.css`), thebe, the search index, KaTeX on pages without a
 formula. Chapters take their number from their file's
-name, so that `03_scoring` is chapter 3 whichever chapters stand before it.
+name, so that `04_bahdanau` is chapter 4 whichever chapters stand before it; two pages of one number
+get letters, 3a and 3b. What has moved from one to the other is found under its old address.
 """
 
+import json
 import re
 import shutil
 from html import escape
 from pathlib import Path
 
+from attn_terms import chapter_label, chapter_number
 from docutils import nodes
 from jinja2 import DictLoader
 from sphinx.errors import ExtensionError
@@ -40,9 +43,43 @@ NEEDED_BY = {
     ("copybutton", "clipboard"): re.compile(r'class="highlight[ "]'),
     ("mystnb.",): re.compile(r'class="cell[ "]'),
     ("diagrams.css",): re.compile(r'class="attn-drawing '),
+    ("page.js",): re.compile(r'class="[^"]*\battn-scroll\b|<h2'),
     ("landing.css",): re.compile(r'class="[^"]*\battn-(?:hero|claim)\b'),
     ("THEBE_JS_URL", "sphinx-thebe"): re.compile(r"(?!)"),
 }
+
+# A page that became two: the other one, and where to find what has another name now.
+MOVED = {
+    "book/03_scoring": (
+        "book/03_attention",
+        {
+            "scoring-functions": "book/03_attention#from-one-pair-to-a-batch",
+            "five-keys-and-three-questions": "book/03_attention#one-query-and-five-keys-with-a-pen",
+            "the-masked-softmax": "book/03_attention#the-mask",
+            "the-known-case": "book/03_attention#a-case-to-compare-with",
+            "the-four-moves-as-one-function": "book/03_attention#attention-in-eight-lines",
+            "where-this-breaks": "book/03_attention#where-this-breaks-a-clinic",
+            "a-finite-number-as-minus-infinity": "book/03_attention#where-this-breaks-a-clinic",
+            "length-0": "book/03_attention#where-this-breaks-a-clinic",
+            "the-caller-s-scores-are-overwritten": "book/03_attention#exercises",
+            "zero-times-nan": "book/03_attention#where-this-breaks-a-clinic",
+            "a-mask-after-the-softmax": "book/03_attention#where-this-breaks-a-clinic",
+            "the-wrong-axis": "book/03_attention#where-this-breaks-a-clinic",
+            "a-mask-that-fits-by-accident": "book/03_attention#exercises",
+            "when-sizes-differ-additive-attention": "book/03_scoring#a-small-network-as-the-score",
+            "a-famous-check-and-what-it-does-not-check": (
+                "book/03_scoring#a-check-and-what-it-does-not-check"
+            ),
+            "why-the-dot-product-is-scaled": "book/03_scoring#why-the-dot-product-is-divided-by-d",
+            "luong-s-three-and-one-table-for-all": "book/03_scoring#luong-s-three-scores",
+            "what-a-score-cannot-ask": "book/03_scoring#what-a-score-cannot-do",
+        },
+    )
+}
+FOLLOW = """addEventListener("DOMContentLoaded", () => {
+  const [page, places] = %s, name = decodeURIComponent(location.hash.slice(1));
+  if (name && !document.getElementById(name)) location.replace(places[name] ?? `${page}#${name}`);
+});"""
 
 NO_SUMMARY = 'if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;'
 
@@ -116,33 +153,54 @@ def name_folds(app, pagename, templatename, context, doctree) -> None:
 
 
 def number_chapters() -> None:
-    """Wrap the collector's numbering, once: a document `NN_name` is chapter NN."""
+    """Wrap the collector's numbering, once: a document `NN_name` is chapter NN, or NNa, NNb."""
     plain = TocTreeCollectorWithStyles.assign_section_numbers
     if getattr(plain, "by_file_name", False):
         return
 
     def assign(self, env):
         before = dict(env.toc_secnumbers)
-        changed = plain(self, env)
-        for docname in env.toc_secnumbers:
-            if match := re.match(r"(\d\d)_", docname.rsplit("/", 1)[-1]):
-                _set_chapter(env, docname, int(match[1]))
-        return [d for d in changed if env.toc_secnumbers.get(d) != before.get(d)]
+        chapters = [name for name in env.tocs if chapter_number(name) is not None]
+        for docname in chapters:  # those of an earlier build, which the collector would renumber
+            for node in _numbered(env, docname):
+                node.attributes.pop("secnumber", None)
+        plain(self, env)
+        for docname in chapters:
+            label = chapter_label(env, docname)
+            _set_chapter(env, docname, int(label) if label.isdigit() else label)
+        numbers = env.toc_secnumbers
+        return [d for d in numbers if numbers[d] != before.get(d)]
 
     assign.by_file_name = True
     TocTreeCollectorWithStyles.assign_section_numbers = assign
 
 
-def _set_chapter(env, docname, chapter) -> None:
-    def moved(number):
-        return number and type(number)((chapter, *number[1:]))
+def _numbered(env, docname) -> list[nodes.Element]:
+    """What may carry a page's number: its title, and its entries in the contents."""
+    return [env.titles[docname], *env.tocs[docname].findall(nodes.reference)]
 
-    numbers = env.toc_secnumbers[docname]
-    env.toc_secnumbers[docname] = {anchor: moved(n) for anchor, n in numbers.items()}
-    entries = env.tocs[docname].findall(nodes.reference)
-    for node in [*entries, env.titles[docname]]:
-        if "secnumber" in node:
-            node["secnumber"] = moved(node["secnumber"])
+
+def _set_chapter(env, docname, chapter) -> None:
+    """Give a page its number, also one that stands under another in the contents."""
+    title, first, *others = _numbered(env, docname)
+    numbers = {entry["anchorname"]: () for entry in (first, *others)}
+    env.toc_secnumbers[docname] = numbers | {"": (chapter,)}
+    title["secnumber"] = first["secnumber"] = (chapter,)
+
+
+def follow_moved(app, pagename, templatename, context, doctree) -> None:
+    """An address within a page, of something that stands elsewhere now, leads there."""
+    if pagename not in MOVED:
+        return
+
+    def address(place: str) -> str:
+        page, _, name = place.partition("#")
+        return f"{app.builder.get_relative_uri(pagename, page)}#{name}"
+
+    other, places = MOVED[pagename]
+    page = app.builder.get_relative_uri(pagename, other)
+    values = json.dumps([page, {name: address(place) for name, place in places.items()}])
+    app.add_js_file(None, body=FOLLOW % values, priority=450)
 
 
 def finish(app, exception) -> None:
@@ -175,7 +233,9 @@ def setup(app):
     app.connect("builder-inited", lighten_templates)
     app.connect("html-page-context", choose_assets, priority=900)
     app.connect("html-page-context", name_folds, priority=900)
+    app.connect("html-page-context", follow_moved)
     app.connect("build-finished", finish, priority=900)
+    app.add_js_file("page.js", loading_method="defer", priority=900)  # after the theme's
     app.add_css_file("theme.css", priority=790)
     app.add_css_file("landing.css", priority=795)
     app.add_css_file("site.css", priority=800)

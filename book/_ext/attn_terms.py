@@ -129,6 +129,7 @@ class MarkTerms(SphinxTransform):
             if not _inside(text, PASSED_OVER)
             and not _in_cell(text)
             and _inside(text, (nodes.paragraph,))
+            and not _asked(text)
         ]
         missing = dict(self.env.attn_terms)
         replaced = []  # bold names that a link has taken the place of
@@ -166,7 +167,7 @@ class MarkTerms(SphinxTransform):
         """A reference to the glossary around `node`, with an entry of the index."""
         docname = self.env.docname
         bold = isinstance(node, nodes.strong)
-        anchor = f"ch{chapter_label(self.env, docname)}-{nodes.make_id(term.name)}"
+        anchor = f"ch{chapter_number(docname)}-{nodes.make_id(term.name)}"
         uses = self.env.attn_uses.setdefault(docname, [])
         uses.append((term.name, anchor, bold))
         entry = ("single", term.name, anchor, "main" if bold else "", None)
@@ -183,6 +184,16 @@ def _inside(node, classes) -> bool:
         if isinstance(node, classes):
             return True
     return False
+
+
+def _asked(text) -> bool:
+    """Whether it is the chapter's question, alone in its paragraph under the title."""
+    paragraph = text.parent.parent
+    return (
+        isinstance(text.parent, nodes.emphasis)
+        and len(paragraph) == 1
+        and paragraph.parent.index(paragraph) == 1
+    )
 
 
 def _in_cell(node) -> bool:
@@ -245,11 +256,19 @@ def line_of_uses(app, uses, told: str = "") -> nodes.paragraph:
     return paragraph
 
 
+def chapter_number(docname: str) -> int | None:
+    """The number of a page's chapter, from its name."""
+    return int(docname.rsplit("/", 1)[-1][:2]) if CHAPTER.search(docname) else None
+
+
 def chapter_label(env, docname: str) -> str:
-    """A chapter's number, or the title of a page without one."""
-    if CHAPTER.search(docname):
-        return str(int(docname.rsplit("/", 1)[-1][:2]))
-    return env.titles[docname].astext()
+    """A chapter's number, with a letter if it has several pages (3a, 3b); else the page's title."""
+    number = chapter_number(docname)
+    if number is None:
+        return env.titles[docname].astext()
+    pages = sorted(name for name in env.found_docs if chapter_number(name) == number)
+    letter = chr(ord("a") + pages.index(docname)) if len(pages) > 1 else ""
+    return f"{number}{letter}"
 
 
 def add_assets(app, pagename, templatename, context, doctree) -> None:

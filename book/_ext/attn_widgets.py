@@ -3,25 +3,19 @@
 MyST-NB writes a widget's saved state and view, but drops the picture beside it. Here the picture
 stays in the page, in a box of fixed height, and `mount.js` puts the live widget in its place.
 Picture and heights were drawn by the widget itself, and stored: `code/tools/pictures.py`.
-The `live-widget` directive shows a notebook's widget on another page.
 """
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import importlib.util
 import json
-import os
 from pathlib import Path
 
 from attn_pictures import image_tag, sized_picture
 from docutils import nodes
-from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
-from sphinx.util.docutils import SphinxDirective
 
 STATE = "application/vnd.jupyter.widget-state+json"
 VIEW = "application/vnd.jupyter.widget-view+json"
@@ -31,7 +25,7 @@ logger = logging.getLogger(__name__)
 
 
 class widget_picture(sized_picture):
-    """A widget's box in HTML: its picture, and its view (and state) as JSON scripts."""
+    """A widget's box in HTML: its picture, and its view as a JSON script."""
 
 
 def load_bundle():
@@ -44,19 +38,6 @@ def load_bundle():
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
-
-
-def closure(states: dict, model_id: str) -> dict:
-    """The saved model and those that it refers to."""
-    found, waiting = {}, [model_id]
-    while waiting:
-        name = waiting.pop()
-        if name in found or name not in states:
-            continue
-        found[name] = states[name]
-        text = json.dumps(states[name].get("state", {}))
-        waiting += [other for other in states if f"IPY_MODEL_{other}" in text]
-    return found
 
 
 def script(kind: str, value: dict) -> str:
@@ -111,12 +92,12 @@ class KeepPicture(SphinxPostTransform):
             parts[VIEW] += box(picture, view, widgets[view["model_id"]])
 
 
-def box(picture: nodes.image, view: dict, widget: dict, states: dict | None = None):
-    """The node of a widget's box; `states` go along where the page does not hold them yet."""
+def box(picture: nodes.image, view: dict, widget: dict):
+    """The node of a widget's box."""
     node = widget_picture("", **picture.attributes)
     node["classes"] = [*node["classes"], "no-scaled-link"]  # else Sphinx puts it inside a link
     node["alt"] = picture.get("alt") or widget.get("alt", "")
-    node["view"], node["states"] = view, states
+    node["view"] = view
     node["widget"] = widget.get("_anywidget_id", "")
     node["heights"] = widget["heights"]
     if not node["alt"]:
@@ -126,111 +107,19 @@ def box(picture: nodes.image, view: dict, widget: dict, states: dict | None = No
 
 def visit_widget_picture(translator, node) -> None:
     """Write a widget's box."""
-    widths = {"wide": WIDE, "narrow": NARROW, "beside": node.get("beside")}
+    widths = {"wide": WIDE, "narrow": NARROW}
     heights = ";".join(
         f"--attn-{name}:{node['heights'][width]}"
         for name, width in widths.items()
         if width in node["heights"]
     )
-    states = {"version_major": 2, "version_minor": 0, "state": node["states"]}
     translator.body.append(
         f'<div class="attn-widget" style="{heights}">'
         + image_tag(translator, node)
-        + (script(STATE, states) if node["states"] else "")
         + script(VIEW, node["view"])
         + "</div>\n"
     )
     raise nodes.SkipNode
-
-
-class LiveWidget(SphinxDirective):
-    """Show the widget of a committed notebook's figure on this page.
-
-    The argument is `path/of/notebook.ipynb#figure-name`, relative to this page; the figure's
-    name is its cell's `mystnb.figure.name`. `beside` is the width in pixels of a column beside
-    which something else stands, one at which heights are stored: the box's third height
-    (`--attn-beside`).
-    """
-
-    required_arguments = 1
-    option_spec = {  # noqa: RUF012
-        "caption": directives.unchanged,
-        "name": directives.unchanged,
-        "alt": directives.unchanged,
-        "beside": directives.positive_int,
-    }
-
-    def run(self) -> list[nodes.Node]:
-        path, _, name = self.arguments[0].partition("#")
-        relative, absolute = self.env.relfn2path(path)
-        self.env.note_dependency(relative)
-        try:
-            notebook = json.loads(Path(absolute).read_text(encoding="utf-8"))
-            found = self.find(notebook, name)
-        except (OSError, ValueError) as error:
-            raise self.error(f"live-widget {self.arguments[0]}: {error}") from error
-        picture, output, states, alt = found
-        widget, beside = widget_of(output, states), self.options.get("beside")
-        if beside and beside not in widget["heights"]:
-            raise self.error(f"no height is stored at {beside}: {widget['heights']}")
-        picture["alt"] = self.options.get("alt") or alt or widget.get("alt", "")
-        container = nodes.container(nb_element="live_widget", widget=widget)
-        container["view"], container["states"] = output["data"][VIEW], states
-        container["beside"] = beside
-        container += picture
-        if "caption" not in self.options:
-            return [container]
-        figure = nodes.figure("", container)
-        text, messages = self.parse_inline(self.options["caption"], lineno=self.lineno)
-        figure += nodes.caption(self.options["caption"], "", *text)
-        self.set_source_info(figure)
-        self.add_name(figure)
-        return [figure, *messages]
-
-    def find(self, notebook: dict, name: str):
-        """The picture, output, states and alternative text of the figure called `name`."""
-        for cell in notebook["cells"]:
-            settings = cell["metadata"].get("mystnb", {})
-            if settings.get("figure", {}).get("name") != name:
-                continue
-            for output in cell.get("outputs", []):
-                data = output.get("data", {})
-                if VIEW in data and "image/png" in data:
-                    every = notebook["metadata"]["widgets"][STATE]["state"]
-                    states = closure(every, data[VIEW]["model_id"])
-                    if not states:
-                        raise ValueError("the notebook did not save the widget's state")
-                    picture = self.store(data["image/png"])
-                    picture.attributes.update(output["metadata"].get("image/png", {}))
-                    return picture, output, states, settings.get("image", {}).get("alt")
-            raise ValueError(f"the cell of the figure {name!r} shows no widget with a picture")
-        raise ValueError(f"no cell has the figure name {name!r}")
-
-    def store(self, png: str | list[str]) -> nodes.image:
-        """Write the picture where MyST-NB writes those of notebooks, and point to it."""
-        content = base64.b64decode("".join(png))
-        folder = Path(self.env.app.outdir).parent / "jupyter_execute"
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / f"{hashlib.sha256(content).hexdigest()}.png"
-        path.write_bytes(content)
-        return nodes.image(uri="/" + Path(os.path.relpath(path, self.env.srcdir)).as_posix())
-
-
-class PlaceLiveWidget(SphinxPostTransform):
-    """Turn a `live-widget` into its box in HTML and into its picture elsewhere."""
-
-    default_priority = 3
-
-    def run(self, **kwargs) -> None:
-        for holder in list(self.document.findall(nodes.container)):
-            if holder.get("nb_element") != "live_widget":
-                continue
-            picture = holder.children[0]
-            if self.app.builder.format == "html":
-                widget, view, states = (holder[k] for k in ("widget", "view", "states"))
-                picture = box(picture, view, widget, states)
-                picture["beside"] = holder["beside"]
-            holder.replace_self(picture)
 
 
 def write_assets(app: Sphinx) -> None:
@@ -266,12 +155,10 @@ def no_outside_manager(app: Sphinx, config) -> None:
 
 
 def setup(app: Sphinx) -> dict:
-    """Register the node, the directive, the transforms and the assets."""
+    """Register the node, the transform and the assets."""
     app.setup_extension("attn_pictures")
     app.add_node(widget_picture, html=(visit_widget_picture, None))
-    app.add_directive("live-widget", LiveWidget)
     app.add_post_transform(KeepPicture)
-    app.add_post_transform(PlaceLiveWidget)
     app.connect("config-inited", no_outside_manager)
     app.connect("builder-inited", write_assets)
     app.connect("html-page-context", add_assets)

@@ -36,7 +36,7 @@ def attention(
         dropout: probability of dropping a weight, applied whenever it is above 0, as in
             `F.scaled_dot_product_attention`: pass 0 in evaluation.
         need_weights: if False, the second result is None, and scaled dot products under a softmax
-            take torch's fused kernel, which never holds the (q, k) weights.
+            take torch's fused implementation, which never holds the (q, k) weights.
 
     Returns:
         Output (..., q, d_v), and weights (..., q, k) before dropout, or None. A query that may
@@ -85,7 +85,7 @@ def _keep(tensor: Tensor, places: Tensor) -> Tensor:
 def _fused(
     queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, dropout: float
 ) -> Tensor:
-    """The same output from torch's fused kernel, which wants four axes."""
+    """The same output from torch's fused implementation, which wants four axes."""
     check_pair(queries, keys)
     axes = queries.dim()
     if axes < 4:

@@ -104,7 +104,7 @@ class MultiHeadAttention(nn.Module):
             mask: boolean, True = may attend: (q, k), (b, q, k) or (b, h, q, k), or None.
             head_mask: factor of each head's output, (h,) or (b, h): 0 takes a head out.
             offset: place of the first query.
-            need_weights: if False, the fused kernel is used where it can be.
+            need_weights: if False, the fused implementation is used where it can be.
         """
         _check_input("queries", queries, self.d_model)
         heads = self._turn(_split(self.W_q(queries), self.num_heads), offset)  # (b, h, q, d)

@@ -1,4 +1,4 @@
-"""Attention without weights, against the fused kernel it calls, in the same four axes."""
+"""Attention without weights, against the fused implementation it calls, in the same four axes."""
 
 from __future__ import annotations
 

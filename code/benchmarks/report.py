@@ -38,14 +38,19 @@ def missed(result: dict) -> list[str]:
     ]
 
 
+def groups(result: dict) -> dict[tuple[str, str], list[dict]]:
+    """The rows of each subject and peer."""
+    found: dict[tuple[str, str], list[dict]] = {}
+    for row in result["rows"]:
+        found.setdefault((row["subject"], row["peer"]), []).append(row)
+    return found
+
+
 def table(result: dict) -> str:
     """A table for each subject and peer; a goal that is met is marked ✓, one that is missed ✗."""
     rule = ["---"] * 2 + ["---:"] * (len(HEAD) - 2)
-    groups: dict[tuple[str, str], list[dict]] = {}
-    for row in result["rows"]:
-        groups.setdefault((row["subject"], row["peer"]), []).append(row)
     blocks = []
-    for (subject, peer), rows in groups.items():
+    for (subject, peer), rows in groups(result).items():
         lines = [HEAD, rule, *map(_cells, rows)]
         cells = "\n".join("| " + " | ".join(line) + " |" for line in lines)
         blocks.append(f"**{subject[0].upper()}{subject[1:]}**, against {peer}\n\n{cells}")

@@ -2,7 +2,7 @@
 
     cd code && python -m playground [NAME ...]
 
-writes book/_site/playground/NAME.js for each model whose weights are stored.
+writes book/_site/playground/NAME.js for each model whose weights are stored, and opening.json.
 """
 
 import argparse
@@ -18,6 +18,7 @@ from experiments import stored
 from experiments.translators import Corpus, read
 from grammar import PROPER
 
+from . import opening
 from .packing import pack, restore
 from .script import write
 
@@ -140,10 +141,14 @@ def make(name: str, path: Path) -> None:
 def main() -> None:
     """Pack the models that are named, or all."""
     parser = argparse.ArgumentParser(prog="playground", description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", choices=[*MODELS, []], help="all, if none is named")
+    parser.add_argument(
+        "names", nargs="*", choices=[*MODELS, "opening", []], help="all, if none is named"
+    )
     torch.set_num_threads(1)
-    for name in parser.parse_args().names or MODELS:
-        if is_stored(name):
+    for name in parser.parse_args().names or [*MODELS, "opening"]:
+        if name == "opening":  # last: of the packed model
+            opening.make(FOLDER / "grammar.js", FOLDER / "opening.json")
+        elif is_stored(name):
             make(name, FOLDER / f"{name}.js")
         else:
             print(

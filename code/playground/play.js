@@ -28,17 +28,33 @@ class Playground {
     this.maps = new Maps(this.root, this.store);
     this.controls = new Controls(this.store, { cellOf: () => this.cell(), nameOf: (forced) => this.nameOf(forced) });
     this.rest = element("div", { class: "pg-rest", hidden: "" },
-      this.controls.before, this.controls.kinds, this.maps.node, this.controls.after, makeLegend());
-    this.root.append(this.sentence.node, this.sentence.notes, this.output.node, this.rest);
+      this.controls.kinds, this.maps.node, makeLegend(), this.controls.after, this.controls.before);
+    this.root.append(this.sentence.node, this.sentence.notes, this.output.node, this.rest, this.sentence.about);
     host.replaceChildren(this.root);
     applyTheme(this.root);
-    this.store.watch((names) => { if (names.some((name) => ASKED.includes(name))) this.ask(); });
+    this.store.watch((names) => { if (!this.choosing && names.some((name) => ASKED.includes(name))) this.wake(); });
+    if (settings.opening) this.open(settings.opening);
+  }
+
+  /** Shows a stored translation of the first model; what the reader does to it loads the model. */
+  open({ example, ids, written, top, layer, head, config, names, maps }) {
+    this.sentence.put(example.source);
+    this.store.set({ layer, head });
+    this.asked = {
+      head: { config, examples: [example] }, words: example.source, request: this.store.request(ids, config), plain: true,
+    };
+    this.output.begin();
+    top.forEach((step) => this.output.write(step));
+    const bytes = Object.entries(maps).map(([kind, text]) => [kind, Uint8Array.from(atob(text), (c) => c.charCodeAt(0))]);
+    this.finish(written, names, null, Object.fromEntries(bytes));
   }
 
   /** Another model: what was changed belonged to the heads of the first. */
   choose(n) {
     this.engine = this.engines[n];
+    this.choosing = true;
     this.store.set({ ...NO_CHANGES, layer: 0, head: 0, cell: null });
+    this.choosing = false;
     this.wake();
   }
 
@@ -62,9 +78,7 @@ class Playground {
   /** Loads the model, once, and translates. */
   async wake() {
     if (this.engine.head) { this.ask(); return; }
-    this.output.clear();
-    this.output.busy(true);
-    this.output.text.textContent = "Loading the model …";
+    this.output.wait("Loading the model …");
     try {
       await this.engine.load();
       this.ask();
@@ -104,10 +118,15 @@ class Playground {
     if (top) this.output.write(top.map(([id, p]) => [target[id], p]));
     if (!done) return;
     const [written, plain] = [done.tokens, done.plain].map((ids) => ids.map((id) => target[id]));
-    this.output.finish(written, names, this.asked.plain ? null : plain);
+    this.finish(written, names, this.asked.plain ? null : plain, done.maps);
     if (this.timer) this.output.busy(true); // another sentence is waiting
+  }
+
+  /** All is written: the sentence and every map. */
+  finish(written, names, plain, maps) {
+    this.output.finish(written, names, plain);
     this.rest.hidden = false;
-    this.maps.show({ ...this.asked, written, maps: done.maps });
+    this.maps.show({ ...this.asked, written, maps });
     this.controls.refresh();
   }
 }

@@ -42,7 +42,7 @@ export function attend(queries, { keys, values }, allowed, { d, heads, offset = 
     const { out = false, forced = [] } = changes[h] ?? {};
     force(own, forced, allowed, offset, q, k);
     weights.push(own);
-    if (out) continue; // a head that is out still looks, but nobody hears it
+    if (out) continue; // a head that is out has weights, but its result is not used
     for (let i = 0; i < q; i++) {
       for (let j = 0; j < k; j++) {
         const w = own[i * k + j];

@@ -96,7 +96,7 @@ export class Maps {
     drawMap(this.canvas, this.layout, picture, this.palette);
     heading.firstChild.textContent = headName(picture.layer, picture.head);
     const out = store.isOut(scene.kind, picture.layer, picture.head);
-    heading.lastChild.textContent = sidesOf(scene.kind) + (out ? " · out: nobody hears it" : "");
+    heading.lastChild.textContent = sidesOf(scene.kind) + (out ? " · out: its result is not used" : "");
     this.explorer.show(picture, this.layout);
   }
 }

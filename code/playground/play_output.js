@@ -15,7 +15,7 @@ export class Output {
     this.status = element("p", { class: "ah-hidden", role: "status" });
     this.node = element("div", { class: "pg-output" }, this.text, this.tokens, this.candidates, this.plain, this.status);
     this.clear();
-    this.candidates.textContent = "Here the French sentence will stand, token by token.";
+    this.candidates.textContent = "The French sentence will appear here, token by token.";
   }
 
   /** Whether a translation is on its way. */
@@ -29,6 +29,14 @@ export class Output {
     this.chosen = null;
     this.tokens.replaceChildren();
     for (const node of [this.text, this.plain, this.candidates]) node.textContent = "";
+  }
+
+  /** The model is on its way: what stands there stays until it answers. */
+  wait(message) {
+    this.busy(true);
+    if (this.steps.length) this.plain.textContent = message;
+    else this.text.textContent = message;
+    this.status.textContent = message;
   }
 
   /** A new sentence is being written: what stands there goes with the first token. */

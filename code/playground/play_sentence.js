@@ -32,7 +32,7 @@ export class Sentence {
     this.notes = element("div", { class: "pg-notes", id: "pg-notes" });
     this.node = element("form", { class: "pg-form" },
       element("label", { class: "pg-field" }, element("span", {}, "English sentence"), this.input), this.go,
-      this.pick, this.about);
+      this.pick);
     if (models.length > 1) {
       const { label, show } = segments("Model", models.map((model, n) => [n, model.label]), (n) => {
         this.use(models[n]);
@@ -59,6 +59,12 @@ export class Sentence {
 
   get text() {
     return this.input.value;
+  }
+
+  /** Puts tokens into the field, and calls nobody. */
+  put(tokens) {
+    this.input.value = englishText(tokens);
+    this.choice.show(this.examples.indexOf(this.text));
   }
 
   set(text) {

@@ -118,21 +118,6 @@ def test_scores_that_someone_else_holds_are_not_written_over():
 
 
 @every_path
-def test_a_query_that_may_attend_to_nothing_gets_zeros(path):
-    tensors = inputs(2, 3)
-    for mask in (torch.zeros(3, 5, dtype=torch.bool), torch.zeros(1, 1, dtype=torch.bool)):
-        assert all(r.eq(0).all() for r in with_gradients(tensors, mask=mask, **path))
-    mask = torch.ones(3, 5, dtype=torch.bool)
-    mask[1] = False
-    for rows in (mask, mask[:, :1]):
-        output, d_queries, *_ = with_gradients(tensors, mask=rows, **path)
-        assert output[..., 1, :].eq(0).all() and d_queries[..., 1, :].eq(0).all()
-        assert output[..., [0, 2], :].ne(0).all() and d_queries[..., [0, 2], :].ne(0).all()
-        weights = ab.attention(*tensors, mask=rows, **path)[1]
-        assert weights is None or weights[..., 1, :].eq(0).all()
-
-
-@every_path
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float16], ids=str)
 def test_padding_reaches_no_output_and_no_gradient(path, dtype):
     clean, mask = inputs(2, dtype=dtype), padded_mask(2, 3, 5)

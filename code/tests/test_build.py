@@ -16,7 +16,6 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "code" / "tools"))
 
 import build as tool  # noqa: E402
-from build import build  # noqa: E402
 
 LOADS = {("script", "src"), ("img", "src"), ("link", "href"), ("iframe", "src"), ("source", "src")}
 LOADING_LINKS = {"stylesheet", "preload", "modulepreload", "icon", "shortcut icon"}
@@ -50,13 +49,9 @@ class Page(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def book(tmp_path_factory):
-    """The real book, built afresh: its log and its pages."""
-    out = tmp_path_factory.mktemp("book")
-    done = build(out)
-    assert done.returncode == 0, done.stdout[-3000:]
-    site = out / "_build" / "html"
-    return done.stdout, site, [Page(p) for p in sorted(site.rglob("*.html"))]
+def book(site):
+    """The real book: its folder and its pages."""
+    return site, [Page(p) for p in sorted(site.rglob("*.html"))]
 
 
 @pytest.fixture(scope="module")
@@ -76,23 +71,21 @@ def scratch(tmp_path_factory):
     return folder / "_build" / "html" / "book"
 
 
-def test_the_build_is_without_a_warning_and_has_every_page(book):
-    assert "WARNING" not in book[0] and "ERROR" not in book[0]
-    assert "build succeeded" in book[0]
+def test_the_build_has_every_page(book):
     names = re.findall(r"(?:file|root): (\S+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    assert names and all((book[1] / f"{name}.html").is_file() for name in names)
-    root = Page(book[1] / "index.html")
+    assert names and all((book[0] / f"{name}.html").is_file() for name in names)
+    root = Page(book[0] / "index.html")
     assert root.links == ["book/index.html"] and "url=book/index.html" in root.text
 
 
 def test_pages_and_style_sheets_load_from_the_site_alone(book):
-    for page in book[2]:
+    for page in book[1]:
         for address in page.loads:
             if not address.startswith("data:"):
                 assert not urlsplit(address).scheme and not address.startswith("//"), address
                 assert page.target(address).is_file(), f"{page.path.name} loads {address}"
         assert not re.search(r"""import\(\s*["']https?:|@import\s+url\(["']?https?:""", page.text)
-    for sheet in book[1].rglob("*.css"):
+    for sheet in book[0].rglob("*.css"):
         for address in re.findall(r"url\(([^)]*)\)", sheet.read_text(encoding="utf-8")):
             address = address.strip("'\" ")
             if not address.startswith(("data:", "#", "%23")):
@@ -101,8 +94,8 @@ def test_pages_and_style_sheets_load_from_the_site_alone(book):
 
 
 def test_links_within_the_site_arrive(book):
-    pages = {page.path: page for page in book[2]}
-    for page in book[2]:
+    pages = {page.path: page for page in book[1]}
+    for page in book[1]:
         for address in page.links:
             parts = urlsplit(address)
             if parts.scheme or parts.netloc:
@@ -114,7 +107,7 @@ def test_links_within_the_site_arrive(book):
 
 
 def test_every_picture_has_words_and_a_size_and_loads_late(book):
-    pages = [page for page in book[2] if "book" in page.path.relative_to(book[1]).parts]
+    pages = [page for page in book[1] if "book" in page.path.relative_to(book[0]).parts]
     pictures = [i for page in pages for i in re.findall(r"<img [^>]*>", page.text)]
     assert len(pictures) > 20
     for picture in pictures:
@@ -152,28 +145,35 @@ def edited(text: str, name: str) -> str:
     return json.dumps(notebook)
 
 
-def test_a_build_after_edits_is_the_full_build(book, tmp_path):
-    """And two builds in two folders are the same: no date, no address, no order of a set."""
+@pytest.fixture(scope="module")
+def restored(tmp_path_factory):
+    """The book in another folder, built with edits, and again after each was taken back."""
+    folder = tmp_path_factory.mktemp("edited")
     for part in (*tool.INPUTS, "_toc.yml"):
         kept = shutil.ignore_patterns("__pycache__", "tests", ".*", "stored")
         if (ROOT / part).is_dir():
-            shutil.copytree(ROOT / part, tmp_path / part, ignore=kept)
+            shutil.copytree(ROOT / part, folder / part, ignore=kept)
         else:
-            shutil.copy(ROOT / part, tmp_path)
+            shutil.copy(ROOT / part, folder)
     kinds = {"03_scoring": "heading", "02_kernel_regression": "picture"}
-    paths = {tmp_path / "book" / f"{name}.ipynb": kind for name, kind in kinds.items()}
+    paths = {folder / "book" / f"{name}.ipynb": kind for name, kind in kinds.items()}
     texts = {path: path.read_text(encoding="utf-8") for path in paths}
     for path, kind in paths.items():
         path.write_text(edited(texts[path], kind), encoding="utf-8")
-    done = tool.refresh(tmp_path, tmp_path)
+    done = tool.refresh(folder, folder)
     assert done.returncode == 0, done.stdout[-3000:]
-    assert "zebra" in (tmp_path / "_build/html/searchindex.js").read_text(encoding="utf-8")
+    assert "zebra" in (folder / "_build/html/searchindex.js").read_text(encoding="utf-8")
     for path in paths:  # each by itself: what one makes anew may hide what another forgets
         path.write_text(texts[path], encoding="utf-8")
-        done = tool.refresh(tmp_path, tmp_path)
+        done = tool.refresh(folder, folder)
         assert done.returncode == 0, done.stdout[-3000:]
         assert re.search(r"0 added, [12] changed", done.stdout), "that was a full build"
-    assert same_files(book[1], tmp_path / "_build" / "html")
+    return folder
+
+
+def test_a_build_after_edits_is_the_full_build(book, restored):
+    """And two builds in two folders are the same: no date, no address, no order of a set."""
+    assert same_files(book[0], restored / "_build" / "html")
 
 
 def test_what_is_no_page_asks_for_a_full_build(tmp_path, monkeypatch):
@@ -214,24 +214,24 @@ def test_what_is_no_page_asks_for_a_full_build(tmp_path, monkeypatch):
 
 def test_neither_thebe_nor_font_awesome_nor_mathjax(book):
     heavy = {"thebe", "fontawesome", "mathjax.js", "tex-mml", "require.js", "html-manager"}
-    for page in book[2]:
+    for page in book[1]:
         loads = "\n".join(page.loads).lower()
         assert not [name for name in heavy if name in loads], page.path.name
         assert "THEBE" not in page.text
-    assert not [p for name in ("*fontawesome*", "fa-*.woff2") for p in book[1].rglob(name)]
+    assert not [p for name in ("*fontawesome*", "fa-*.woff2") for p in book[0].rglob(name)]
 
 
 def test_every_icon_has_a_drawing(book):
-    style = (book[1] / "_static" / "site.css").read_text(encoding="utf-8")
+    style = (book[0] / "_static" / "site.css").read_text(encoding="utf-8")
     drawn = set(re.findall(r"^\.(fa-[\w-]+) \{ --icon:", style, re.MULTILINE))
-    used = set().union(*(page.icons for page in book[2]))
+    used = set().union(*(page.icons for page in book[1]))
     assert "fa-bars" in used
     assert used <= drawn, f"no drawing in book/_site/site.css for {sorted(used - drawn)}"
 
 
 def test_every_page_names_the_licences_and_follows_the_system(book):
-    alone = {book[1] / "index.html", book[1] / "404.html"}  # without the theme: they load nothing
-    for page in book[2]:
+    alone = {book[0] / "index.html", book[0] / "404.html"}  # without the theme: they load nothing
+    for page in book[1]:
         if page.path in alone:
             continue
         assert "creativecommons.org/licenses/by/4.0/" in page.text, page.path.name
@@ -266,12 +266,18 @@ def test_chapters_are_numbered_by_their_file_and_a_display_is_no_markup(scratch)
 
 
 def test_each_fault_fails_the_build(tmp_path):
+    (tmp_path / "book" / "diagrams").mkdir(parents=True)
+    node = "edges = []\n[nodes]\na = {kind='op', at=[0, 0], eq='eq-lost'}"
+    path = tmp_path / "book" / "diagrams" / "lost.toml"
+    path.write_text(f"title = 'A'\ndesc = 'B'\n{node}", encoding="utf-8")
     faults = (
         "{eq}`absent-equation`",
         "[x](absent.md)",
         "{cite}`absent1999`",
         "{py:func}`absent_f`",
         "```{asserted} absent.ipynb#cell\nA claim.\n```",
+        "```{diagram} absent\nSeen.\n```",
+        "```{diagram} lost\nSeen.\n```",
     )
     pages = {"index": "# Start\n\n" + "\n\n".join(faults), "01_a": "# A"}
     done = small_book(tmp_path, pages)
@@ -280,17 +286,18 @@ def test_each_fault_fails_the_build(tmp_path):
     for name in ("absent-eq", "absent.md", "absent1999", "absent_f"):
         assert name in warnings, warnings
     assert "asserted absent.ipynb#cell" in done.stdout
+    assert "diagram absent" in done.stdout
+    assert "no equation is labelled eq-lost" in done.stdout
 
 
-def test_the_printed_book_has_a_picture_for_each_widget(book):
+def test_the_printed_book_has_a_picture_for_each_widget(restored):
     """The LaTeX source, from which a PDF is set, shows the widgets' static pictures."""
-    out = book[1].parents[1]  # the pages are read already
-    options = ["build", str(ROOT), "--path-output", str(out), "--builder", "latex"]
-    done = subprocess.run(
-        [sys.executable, "-c", tool.START, *options], cwd=ROOT, capture_output=True, text=True
+    options = ["build", str(restored), "--path-output", str(restored), "--builder", "latex"]
+    done = subprocess.run(  # the pages are read already
+        [sys.executable, "-c", tool.START, *options], cwd=restored, capture_output=True, text=True
     )
     assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
-    (source,) = (out / "_build" / "latex").glob("*.tex")
+    (source,) = (restored / "_build" / "latex").glob("*.tex")
     text = source.read_text(encoding="utf-8")
     assert re.search(r"\{\{\w+\}\.png\}\s*\\caption\{The masked softmax explorer", text)
     for _, name in re.findall(r"includegraphics(\[[^]]*\])?\{\{(\w+)\}\.png\}", text):

@@ -5,7 +5,7 @@ import random
 import pytest
 import torch
 
-from attnbook import metrics
+from attnbook import import_d2l, masked_cross_entropy, metrics
 from attnbook.data import UNK, collate, why_missing
 from attnbook.data.fra_eng import CLASSIC_FOUR
 from experiments import everyday, transformer_everyday, translation, translators
@@ -117,6 +117,21 @@ def test_content_words_hit_and_shuffled_gold_or_an_untrained_model_does_not(
     assert content(untrained.weights, pairs) < 0.5
 
 
+def test_function_words_hit_less_and_seeds_disagree(rows):
+    """The clitics of `before`, and marks and question words, whose seeds differ; nouns do not."""
+
+    def of_class(plan, name):
+        hits = [rows[plan, seed]["alignment"]["classes"][name] for seed in translation.SEEDS]
+        return min(hits), max(hits)
+
+    assert of_class("before, additive", "clitic")[1] < 0.4 < of_class("after, dot", "clitic")[0]
+    for plan, name in (("before, additive", "question"), ("after, dot", "punctuation")):
+        low, high = of_class(plan, name)
+        assert high > low + 0.3
+        low, high = of_class(plan, "noun")
+        assert high < low + 0.05
+
+
 def test_only_the_bottleneck_falls_with_length(rows):
     for (plan, _), row in rows.items():
         lengths = [part["accuracy"] for part in row["lengths"].values()]
@@ -135,15 +150,16 @@ def gender_right(model, of, pairs, *, hide=(), erase=(), only=False):
             if kind != "determiner" or word not in ("la", "le") or len(noun) * len(own) != 1:
                 continue
             beside = next(k for k in (noun[0] + 1, own[0] - 1) if 0 <= k < len(pair.source))
-            places = {"noun": noun[0], "own": own[0], "bystander": beside}
+            places = {"noun": noun, "own": own, "bystander": [beside]}
+            places["phrase"] = range(min(noun + own), max(noun + own) + 1)
             batch = collate([pair], of.source_vocab, of.target_vocab)
             source = batch.source.clone()
-            source[0, [places[name] for name in erase]] = UNK
+            source[0, [k for name in erase for k in places[name]]] = UNK
             state = model.start(source, batch.source_lens)
             before = model.step(batch.inputs[:, :q], state).state if q else state
             mask = before.memory.mask.clone()
             chosen = torch.zeros_like(mask)
-            chosen[..., [places[name] for name in hide]] = True
+            chosen[..., [k for name in hide for k in places[name]]] = True
             mask &= chosen if only else ~chosen
             state = before._replace(memory=before.memory._replace(mask=mask))
             logits = model.step(batch.inputs[:, q : q + 1], state).logits[0, 0]
@@ -167,6 +183,7 @@ def test_the_noun_decides_about_gender_by_two_columns_or_more(name, corpus, pair
     assert right(erase=["noun"]) < 0.75
     own, both = right(hide=["own"]), right(hide=["noun", "own"])
     assert both < own - 0.02 and both < 0.92
+    assert right(hide=["phrase"]) <= both
     assert right(hide=["bystander"], only=True) < both  # the positive control
     guessing = translators.build(translation.PLANS[name], corpus, 0).eval()
     assert gender_right(guessing, of, pairs) < 0.75
@@ -181,6 +198,16 @@ def test_the_corpus_hash_sees_a_link(monkeypatch):
     load = translation.load
     monkeypatch.setattr(translation, "load", lambda s: fake if s == "random" else load(s))
     assert translation.corpus() != before
+
+
+def test_the_classic_loss_is_divided_twice(corpus):
+    """Exercise 6: d2l's loss is the cross-entropy of a token divided by the number of places."""
+    batch = collate(corpus.splits.test[:5], corpus.source_vocab, corpus.target_vocab)
+    logits = torch.randn(*batch.targets.shape, len(corpus.target_vocab))
+    each = import_d2l().MaskedSoftmaxCELoss()(logits, batch.targets, batch.target_lens)
+    classic, lens = each.sum() / batch.target_lens.sum(), batch.target_lens
+    ours = masked_cross_entropy(logits, batch.targets, lens)
+    assert ours.item() == pytest.approx(classic.item() * batch.targets.shape[1])
 
 
 # Everyday sentences

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from attnbook_testing.books import small_book
 from torch import nn
 
 import attnbook as ab
@@ -19,8 +18,9 @@ import attn_drawing  # noqa: E402
 
 FILES = sorted((BOOK / "diagrams").glob("*.toml"))
 # No two letters count alike, so that a wrong letter is a wrong shape.
-SIZES = {"b": 2, "q": 3, "k": 5, "d": 7, "h": 11, "v": 13, "d_q": 17, "d_k": 19, "d_v": 23}
-b, q, k, d, h, v, d_q, d_k, d_v = SIZES.values()
+SIZES = {"b": 2, "q": 3, "k": 5, "d": 7, "h": 11, "v": 13}
+SIZES |= {"d_q": 17, "d_k": 19, "d_v": 23, "d_h": 29}
+b, q, k, d, h, v, d_q, d_k, d_v, d_h = SIZES.values()
 NONE = float("nan")  # a masked cell
 
 
@@ -75,10 +75,31 @@ def masked_softmax():
     return {"scores": scores} | {n: x.masked_fill(~mask, NONE) for n, x in stages.items()}
 
 
+def batch_attention():
+    t = {"queries": torch.randn(b, q, d), "keys": torch.randn(b, k, d)}
+    t |= {"values": torch.randn(b, k, d_v), "mask": ab.length_mask([3, 5], k)}
+    t["scores"] = t["queries"] @ t["keys"].mT
+    t["weights"] = ab.masked_softmax(t["scores"], t["mask"])
+    return t | {"output": t["weights"] @ t["values"]}
+
+
+def two_masks():
+    padding, causal = torch.arange(5) < 3, torch.ones(5, 5, dtype=torch.bool).tril()
+    masks = {"padding": padding[None], "causal": causal, "both": padding & causal}
+    return {n: m.float().masked_fill(~m, NONE) for n, m in masks.items()}
+
+
+def broadcast_sum():
+    queries, keys = torch.tensor([0.0, 2.0]), torch.tensor([-1.0, 0.0, 1.0])
+    total = queries[:, None] + keys
+    t = {"queries": queries[:, None], "keys": keys[None]}
+    return t | {"sum": total, "squashed": total.tanh()}
+
+
 def two_scores():
     t = {"queries": torch.randn(b, q, d_q), "keys": torch.randn(b, k, d_k)}
     t |= {"dot_queries": torch.randn(b, q, d), "dot_keys": torch.randn(b, k, d)}
-    additive = ab.AdditiveScore(d_q, d_k, h)
+    additive = ab.AdditiveScore(d_q, d_k, d_h)
     t["projected_queries"] = additive.W_q(t["queries"]).unsqueeze(2)
     t["projected_keys"] = additive.W_k(t["keys"]).unsqueeze(1)
     t["hidden"] = torch.tanh(t["projected_queries"] + t["projected_keys"])
@@ -92,12 +113,12 @@ def bottleneck():
     """One step of the decoder that knows only h4, and of one that attends (`H1` and so on)."""
     embed, encoder = nn.Embedding(v, d), nn.GRU(d, d, batch_first=True)
     source, written, before = torch.randint(v, (b, 4)), torch.randint(v, (b,)), torch.randn(b, d)
-    (states, last), score = encoder(embed(source)), ab.AdditiveScore(d, d, h)
+    (states, last), score = encoder(embed(source)), ab.AdditiveScore(d, d, d_h)
     context = ab.attention(before[:, None], states, states, score=score)[0][:, 0]
     t = {}
     for c, name in ((last[0], str.lower), (context, str.upper)):
         s = nn.GRUCell(2 * d, d)(torch.cat((embed(written), c), dim=-1), before)
-        p = nn.Linear(d, v)(s).softmax(dim=-1)
+        p = nn.Linear(2 * d, v)(torch.cat((s, c), dim=-1)).softmax(dim=-1)
         t |= {name(f"x{j + 1}"): source[:, j] for j in range(4)}
         t |= {name(f"h{j + 1}"): states[:, j] for j in range(4)}
         t |= {name(n): x for n, x in (("c", c), ("s", s), ("p", p))}
@@ -107,21 +128,38 @@ def bottleneck():
     return t
 
 
+def decoding_step():
+    """The step of the page, by pen: "le" is written, and a noun is due."""
+    states, old = torch.tensor([[0.0, 0], [1, 0], [0, 1]]), torch.tensor([0.0, -2])
+    score = ab.AdditiveScore(2, 2, 2)
+    with torch.no_grad():
+        score.W_q.weight.copy_(4 * torch.eye(2))
+        score.W_k.weight.copy_(4 * torch.eye(2))
+        score.w.weight.fill_(2)
+        t = {"query": score.W_q(old)[None], "keys": score.W_k(states), "values": states}
+        t["hidden"] = torch.tanh(t["query"] + t["keys"])
+        t["scores"] = score(old[None], states).T
+        context, weights = ab.attention(old[None], states, states, score=score)
+    return t | {"weights": weights.T, "context": context}
+
+
 def two_orders():
     """A step of each: the small names ask before it, the capital ones after it."""
-    states, old, y = torch.randn(b, k, d), torch.randn(b, 1, d), torch.randint(v, (b, 1))
-    score, embed = ab.AdditiveScore(d, d, h), nn.Embedding(v, d)
-    c = ab.attention(old, states, states, score=score)[0]
-    s, _ = nn.GRU(2 * d, d, batch_first=True)(torch.cat((embed(y), c), -1), old.transpose(0, 1))
-    new, _ = nn.GRU(d, d, batch_first=True)(embed(y), old.transpose(0, 1))
-    late = ab.attention(new, states, states, score=score)[0]
-    p, P = nn.Linear(d, v)(s), nn.Linear(2 * d, v)(torch.cat((new, late), dim=-1))
+    states, old, y = torch.randn(b, k, d), torch.randn(b, d), torch.randint(v, (b,))
+    score, embed = ab.AdditiveScore(d, d, d_h), nn.Embedding(v, d)
+    c = ab.attention(old[:, None], states, states, score=score)[0][:, 0]
+    s = nn.GRUCell(2 * d, d)(torch.cat((embed(y), c), dim=-1), old)
+    new = nn.GRUCell(d, d)(embed(y), old)
+    late = ab.attention(new[:, None], states, states, score=score)[0][:, 0]
+    p, P = (nn.Linear(2 * d, v)(torch.cat(x, dim=-1)) for x in ((s, c), (new, late)))
     first = {"before": old, "h": states, "c": c, "y": y, "s": s, "p": p}
     return first | {"Before": old, "H": states, "C": late, "Y": y, "S": new, "P": P}
 
 
 TRACES = (four_moves, soft_lookup, kernel_attention, leave_one_out, masked_softmax)
-TRACES = {trace.__name__: trace for trace in (*TRACES, two_scores, bottleneck, two_orders)}
+TRACES += (batch_attention, two_masks, broadcast_sum, two_scores, bottleneck)
+TRACES += (decoding_step, two_orders)
+TRACES = {trace.__name__: trace for trace in TRACES}
 
 
 def wrong(node: attn_drawing.Node, tensor: torch.Tensor) -> str:
@@ -205,14 +243,3 @@ def test_a_faulty_description_is_named(text, tmp_path):
     path.write_text(f"title = 'A'\ndesc = 'B'\n{text}", encoding="utf-8")
     with pytest.raises((TypeError, ValueError), match=re.escape(BAD[text])):
         attn_drawing.read(path)
-
-
-def test_a_wrong_name_and_a_wrong_label_stop_the_build(tmp_path):
-    (tmp_path / "book" / "diagrams").mkdir(parents=True)
-    path = tmp_path / "book" / "diagrams" / "lost.toml"
-    node = "edges = []\n[nodes]\na = {kind='op', at=[0, 0], eq='eq-lost'}"
-    path.write_text(f"title = 'A'\ndesc = 'B'\n{node}", encoding="utf-8")
-    page = "# One\n" + "".join(f"\n```{{diagram}} {n}\nSeen.\n```\n" for n in ("absent", "lost"))
-    done = small_book(tmp_path, {"index": page, "01_a": "# Two"})
-    assert done.returncode and "diagram absent" in done.stdout
-    assert "no equation is labelled eq-lost" in done.stdout

@@ -1,4 +1,7 @@
-"""The reader's edition of a small book that has everything a chapter may hold."""
+"""The reader's edition of a small book that has everything a chapter may hold, and an address.
+
+The real one (`site`) has none: what it holds is looked at in browser/test_edition.py.
+"""
 
 import ast
 import re
@@ -76,29 +79,20 @@ def chapter():
     return clean.clean(new_notebook(cells=cells), "01_a")
 
 
-def edition_of(folder, **addresses):
-    """The site of two chapters, a page more, and perhaps addresses."""
+@pytest.fixture(scope="module")
+def named(tmp_path_factory):
+    """The site of two chapters, a page more, and addresses."""
+    folder = tmp_path_factory.mktemp("named")
     plain = clean.clean(new_notebook(cells=[new_markdown_cell("# B\n\nText.", id="b")]), "b")
     pages = {"index": "# Start\n\nText.", "01_a": chapter(), "02_b": plain, "extra": plain}
-    done = small_book(folder, pages, **addresses)
+    done = small_book(folder, pages, url=URL, site=SITE)
     assert done.returncode == 0, done.stdout[-3000:]
     return folder / "_build" / "html"
 
 
-@pytest.fixture(scope="module")
-def named(tmp_path_factory):
-    """The book with addresses."""
-    return edition_of(tmp_path_factory.mktemp("named"), url=URL, site=SITE)
-
-
-@pytest.fixture(scope="module")
-def unnamed(tmp_path_factory):
-    """The book without."""
-    return edition_of(tmp_path_factory.mktemp("unnamed"))
-
-
-def cells_of(site):
-    return nbformat.read(site / "notebooks" / "01_a.ipynb", as_version=4).cells
+def cells_of(built):
+    (path,) = built.glob("notebooks/01_*.ipynb")
+    return nbformat.read(path, as_version=4).cells
 
 
 @pytest.fixture(scope="module")
@@ -178,13 +172,13 @@ def first_cell(source, monkeypatch, *, colab: bool, package: bool):
     return asked
 
 
-def install(site):
-    return next(c.source for c in cells_of(site) if c.id == "install")
+def install(built):
+    return next(c.source for c in cells_of(built) if c.id == "install")
 
 
-def test_where_the_package_is_the_first_cell_does_nothing(named, unnamed, monkeypatch, capsys):
-    for site, colab in ((named, True), (unnamed, False)):
-        assert first_cell(install(site), monkeypatch, colab=colab, package=True) == []
+def test_where_the_package_is_the_first_cell_does_nothing(named, site, monkeypatch, capsys):
+    for built, colab in ((named, True), (site, False)):
+        assert first_cell(install(built), monkeypatch, colab=colab, package=True) == []
     assert capsys.readouterr().out == ""
 
 
@@ -203,13 +197,12 @@ def test_on_colab_it_installs_the_package_and_leaves_torch_alone(named, monkeypa
     assert needs - asked == {"torch", "numpy", "matplotlib", "ipywidgets", "tqdm"}  # Colab's own
 
 
-@pytest.mark.parametrize("site", ["named", "unnamed"])
-def test_elsewhere_it_says_in_one_line_what_is_missing(site, request, monkeypatch, capsys):
-    source = install(request.getfixturevalue(site))
-    assert first_cell(source, monkeypatch, colab=False, package=False) == []
-    (line,) = capsys.readouterr().out.splitlines()
-    assert line.startswith("attnbook is missing here: run %pip install")
-    assert ("git+" in line) is (site == "named")
+def test_elsewhere_it_says_in_one_line_what_is_missing(named, site, monkeypatch, capsys):
+    for built in (named, site):
+        assert first_cell(install(built), monkeypatch, colab=False, package=False) == []
+        (line,) = capsys.readouterr().out.splitlines()
+        assert line.startswith("attnbook is missing here: run %pip install")
+        assert ("git+" in line) is (built == named)
 
 
 def test_with_an_address_the_buttons_lead_to_the_edition(named):
@@ -222,15 +215,6 @@ def test_with_an_address_the_buttons_lead_to_the_edition(named):
     for image in re.findall(r'<img[^>]*src="([^"]*logo_[^"]*)"', first):
         assert (named / "book" / image).resolve().is_file()  # no picture of another host
     assert 'href="../notebooks/01_a.ipynb"' in first and "Download as notebook" in first
-
-
-def test_without_an_address_there_are_downloads_alone(unnamed):
-    page = (unnamed / "book" / "01_a.html").read_text(encoding="utf-8")
-    assert "colab.research" not in page and "mybinder" not in page
-    assert 'href="../notebooks/01_a.ipynb"' in page
-    links = re.findall(r"\]\((\S+?)\)", "\n".join(c.source for c in cells_of(unnamed)))
-    inside = [link for link in links if not link.startswith("https://")]
-    assert inside and all(link.startswith("../book/") for link in inside)
 
 
 def test_every_gate_of_the_chapters_has_its_question():

@@ -44,12 +44,12 @@ def cell(lines: int):
     return source
 
 
-def test_reading_time_counts_words_code_formulas_and_pictures():
+def test_reading_time_counts_words_and_visible_code():
     base = attn_facts.minutes(document())
     assert attn_facts.minutes(document(prose(400))) - base == pytest.approx(2)
-    assert attn_facts.minutes(document(cell(30))) - base == pytest.approx(2)
-    more = (nodes.math_block("a b c", "a b c"), nodes.image(uri="x"))
-    assert attn_facts.minutes(document(*more)) - base == pytest.approx(1 / 3 + 1 / 2)
+    assert attn_facts.minutes(document(cell(30))) - base == pytest.approx(5)
+    folded = nodes.container("", cell(30), classes=["cell", attn_facts.FOLDED])
+    assert attn_facts.minutes(document(folded)) == base
     exercises = nodes.section("", prose(4000), ids=["exercises"])
     assert attn_facts.minutes(document(exercises)) == base
 

@@ -48,6 +48,7 @@ def test_a_colour_bar_follows_its_scale(weights, kind):
     off = np.abs(found - wanted).max(axis=1)
     assert np.quantile(off, 0.95) <= 8  # of 255; a scale of 96 colours was off by 40 and grey
     assert len(np.unique(found, axis=0)) > 100
+    assert (pixels(png)[0, 0] == 255).all()  # the page's ground, without an edge around the figure
 
 
 def test_the_books_colours_become_those_of_the_dark_page():

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from docutils import nodes
 
 from attnbook.plots import look
 
@@ -12,6 +13,9 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 
 import attn_claims  # noqa: E402
+import attn_frame  # noqa: E402
+import attn_output  # noqa: E402
+import attn_signature  # noqa: E402
 
 THEME = (ROOT / "book" / "_site" / "theme.css").read_text("utf-8")
 HEATMAP = (ROOT / "code" / "attnbook" / "widgets" / "core" / "style.css").read_text("utf-8")
@@ -81,9 +85,90 @@ def test_assertions_are_found_to_their_last_line():
 def test_a_quoted_cell_must_exist_and_have_printed():
     notebook = ROOT / "book" / "05_multihead.ipynb"
     cell = attn_claims.find_cell(notebook, "multihead-048")
-    assert attn_claims.printed(cell) == "two heads, each sure; their mean is sure of nothing"
+    assert attn_claims.printed(cell) == "two confident heads; their mean is uncertain everywhere"
     with pytest.raises(ValueError, match="multihead-absent"):
         attn_claims.find_cell(notebook, "multihead-absent")
     with pytest.raises(ValueError, match="printed nothing"):
         attn_claims.printed({"outputs": []})
     assert attn_claims.chosen("a\nb\nc\nd", "2-3") == "b\nc"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ("one head learns one relation and gives up the other; two heads learn both", True),
+        ("each bug is found, and the mended\nmodel keeps all of the laws", True),
+        ("loop and reshape agree; weights (2, 2, 3, 4)", False),
+        ("looking for book   1.00 of the weight lies on it", False),
+        ("step  100: loss 1.731", False),
+        ("RuntimeError: the sizes of these tensors do not fit", False),
+        ("one of many lines that are all words\n" * 4, False),
+    ],
+)
+def test_a_finding_is_told_from_what_is_printed_in_columns(text, is_one):
+    assert bool(attn_claims.finding(text)) == is_one
+
+
+def test_columns_under_a_head_become_a_table_and_nothing_else_does():
+    printed = "           left  match\none head   0.22   1.00\ntwo heads  1.00   1.00"
+    rows = [["", "left", "match"], ["one head", "0.22", "1.00"], ["two heads", "1.00", "1.00"]]
+    assert attn_output.columns(printed) == rows
+    numbers = [entry["classes"] for entry in attn_output.table(rows).findall(nodes.entry)]
+    assert numbers == [[], ["attn-number"], ["attn-number"]] * 3
+    short = "           left  match\none head   0.22   1.00\ntwo heads  1.00"
+    assert attn_output.columns(short) == [*rows[:2], ["two heads", "1.00", ""]]
+    for other in (
+        "           left  match\none head   0.22   1.00\ntwo heads         1.00",  # a hole
+        "a  b\n1  2",  # two lines
+        "left  match\nyes  no\nno  yes",  # words below
+        "1  2\n3  4\n5  6",  # no head
+        "a  b\n1  2\n3  4  5",  # uneven
+    ):
+        assert attn_output.columns(other) == []
+
+
+@pytest.mark.parametrize(("lines", "asserts_at", "shown"), [(60, 0, 24), (60, 40, 40), (26, 0, 0)])
+def test_long_code_is_folded_behind_its_last_assertion(lines, asserts_at, shown):
+    code = ["x = 1"] * lines
+    if asserts_at:
+        code[asserts_at - 1] = "assert x"
+    source = nodes.container("", nodes.literal_block("\n".join(code), "\n".join(code)))
+    attn_output.fold(source, 1)
+    found = "".join(part.astext() for part in source.findall(nodes.raw))
+    assert (f"--attn-lines: {shown}" in found) == bool(shown)
+    assert source.astext().count("x = 1") >= lines - 1, "nothing is lost"
+
+
+def test_the_strip_tints_what_is_new():
+    def entry(text, new=False):
+        inside = nodes.strong("", text) if new else nodes.Text(text)
+        return nodes.entry("", nodes.paragraph("", "", inside))
+
+    rows = [
+        [entry(move), entry("why?"), entry("so", new=move == "mask")] for move in attn_frame.MOVES
+    ]
+    boxes = list(attn_frame.strip(rows).findall(nodes.list_item))
+    assert [box["classes"] for box in boxes] == [[], ["attn-new"], [], []]
+    assert [box[0].astext() for box in boxes] == ["score", "mask (new here)", "normalise", "pool"]
+
+
+PAGES = sorted(path.stem for path in (ROOT / "book").glob("[0-9][0-9]_*.ipynb"))
+
+
+def test_no_two_pages_have_the_same_signature():
+    assert len({attn_signature.signature(page)[1] for page in PAGES}) == len(PAGES)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_signature_is_a_matrix_of_weights(page):
+    """Each row of weights sums to one, but for sinusoids, gold links and rounded bytes."""
+    words, matrices, links = attn_signature.panels(page)
+    assert words and matrices and all(len(set(map(len, m))) == 1 for m in matrices)
+    number = int(page[:2])
+    if number in (1, 2, 3, 5, 7):
+        for row in (row for matrix in matrices for row in matrix):
+            assert sum(w for w in row if w is not None) == pytest.approx(1, abs=0.03)
+    assert bool(links) == (number == 4)
+    assert attn_signature.signature(page)[1].count("<rect") == sum(
+        len(row) for matrix in matrices for row in matrix
+    )

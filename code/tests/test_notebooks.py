@@ -296,8 +296,8 @@ def path_of(*folders):
     return os.pathsep.join(str(ROOT / folder) for folder in folders)
 
 
-def nbval(folder, path):
-    """`pytest --nbval FILE` with the book's gates, where other kernelspecs come first.
+def nbval(folder):
+    """`pytest --nbval` on a folder with the book's gates, where other kernelspecs come first.
 
     No corpus can be had: the cache is empty, and the network a port that nobody listens on.
     """
@@ -305,7 +305,7 @@ def nbval(folder, path):
     environment |= OFFLINE | {"ATTNBOOK_CACHE": str(folder / "no corpora")}
     options = ["-p", "conftest", "-p", "no:cacheprovider", "-rs", "--rootdir", str(folder)]
     return subprocess.run(
-        [sys.executable, "-m", "pytest", "--nbval", *options, str(path)],
+        [sys.executable, "-m", "pytest", "--nbval", *options, "."],
         cwd=folder,
         env=environment | {"JUPYTER_PATH": str(folder), "PYTHONPATH": path_of("book", "code")},
         capture_output=True,
@@ -313,29 +313,22 @@ def nbval(folder, path):
     )
 
 
-@pytest.fixture
-def digits(tmp_path):
+def test_nbval_takes_the_committed_digits_and_no_other(tmp_path):
     """A committed notebook with two printed results, and a kernelspec that leads astray."""
     astray = tmp_path / "kernels" / "python3"
     astray.mkdir(parents=True)
     (astray / "kernel.json").write_text('{"argv": ["false"], "display_name": "x"}')
     cells = [new_code_cell("values = [1 / 4, 3 / 4]\nvalues"), new_code_cell("print(sum(values))")]
-    path = write(tmp_path / "digits.ipynb", *cells)
-    notebooks.run(path)
-    return path
-
-
-def test_nbval_takes_the_committed_digits_and_no_other(digits, tmp_path):
-    text = digits.read_text(encoding="utf-8")
-    nb = nbformat.read(digits, as_version=4)
-    nb.cells.append(new_code_cell("1 / 0", metadata={"tags": ["data", "nbval-ignore-output"]}))
-    nbformat.write(nb, digits)
-    honest = nbval(tmp_path, digits)
-    assert honest.returncode == 0, honest.stdout
-    assert "2 passed, 1 skipped" in honest.stdout
-    assert "ATTNBOOK_DATA can name a folder" in honest.stdout
+    honest = write(tmp_path / "honest.ipynb", *cells)
+    notebooks.run(honest)
+    text = honest.read_text(encoding="utf-8")
     assert text.count("0.75]") == text.count("1.0\\n") == 1
-    forged_text = text.replace("0.75]", "0.76]").replace("1.0\\n", "1.1\\n")
-    digits.write_text(forged_text, encoding="utf-8")
-    forged = nbval(tmp_path, digits)
-    assert forged.returncode == 1 and "2 failed" in forged.stdout, forged.stdout
+    forged = text.replace("0.75]", "0.76]").replace("1.0\\n", "1.1\\n")
+    (tmp_path / "forged.ipynb").write_text(forged, encoding="utf-8")
+    nb = nbformat.read(honest, as_version=4)
+    nb.cells.append(new_code_cell("1 / 0", metadata={"tags": ["data", "nbval-ignore-output"]}))
+    nbformat.write(nb, honest)
+    done = nbval(tmp_path)
+    assert done.returncode == 1 and "2 failed, 2 passed, 1 skipped" in done.stdout, done.stdout
+    assert "forged.ipynb FF" in done.stdout and "honest.ipynb ..s" in done.stdout
+    assert "ATTNBOOK_DATA can name a folder" in done.stdout

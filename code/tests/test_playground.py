@@ -1,5 +1,6 @@
 """The file of the playground's model: what goes in comes out, rounded as it says."""
 
+import base64
 import dataclasses
 import hashlib
 import json
@@ -20,7 +21,7 @@ from attnbook.data import Vocabulary, why_missing
 from attnbook.transformer import Transformer
 from attnbook.widgets import bundle
 from playground import models as playground
-from playground import pack, quantise, read, script, unpack, write
+from playground import opening, pack, quantise, read, script, unpack, write
 from playground.page import HERE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -180,3 +181,24 @@ def stored_hash(name: str) -> str:
     """SHA-256 of the stored weights."""
     file = playground.stored.FOLDER / f"{playground.MODELS[name].experiment}.safetensors"
     return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+@pytest.mark.skipif(not (playground.FOLDER / "grammar.js").is_file(), reason="no model is packed")
+def test_the_opening_is_the_models():
+    """The stored state is what the packed model gives today, a weight to 1/255."""
+    stored = json.loads((playground.FOLDER / "opening.json").read_text("utf-8"))
+    made = opening.opening(playground.FOLDER / "grammar.js")
+    for kind, text in made.pop("maps").items():
+        a, b = (list(base64.b64decode(t)) for t in (text, stored["maps"][kind]))
+        assert len(a) == len(b) and max(abs(x - y) for x, y in zip(a, b, strict=True)) <= 1
+    stored.pop("maps")
+    for a, b in zip(made.pop("top"), stored.pop("top"), strict=True):
+        assert [t for t, _ in a[:1]] == [t for t, _ in b[:1]]
+        assert [p for _, p in a] == pytest.approx([p for _, p in b], abs=1e-3)
+    assert made == stored
+
+
+def test_the_opening_counts_rows_with_a_link():
+    weights = torch.tensor([[0.9, 0.1], [0.4, 0.6], [0.5, 0.5]])
+    assert opening.sure_hits(weights, [[0, 0], [1, 0]]) == (1, 2)
+    assert opening.crossings([[0, 1], [1, 0], [2, 2]]) == 1

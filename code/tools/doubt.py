@@ -25,7 +25,7 @@ import tomllib
 from gates import KERNEL_ENV, why_skipped
 from mutants import FORK, ROOT, SECONDS, edited, replaced
 
-os.environ.update(KERNEL_ENV, MPLBACKEND="Agg")
+os.environ.update(KERNEL_ENV)
 
 import nbformat
 from clean import code_cells, tags
@@ -69,7 +69,8 @@ def doubt(notebook: Path, sabotages: list[dict]) -> list[Verdict]:
     found = {}
     of_cells = [sabotage for sabotage in sabotages if sabotage["file"] == "cell"]
     if of_cells:
-        found = apart(rehearse, notebook, str(ROOT / "code"), of_cells)
+        seconds = SECONDS * (1 + len(of_cells))  # each in a fork of its own, and the run itself
+        found = apart(rehearse, notebook, str(ROOT / "code"), of_cells, seconds=seconds)
         if found is None or "itself" in found:
             raise RuntimeError(f"{notebook.name} fails without any sabotage: {found}")
     for sabotage in sabotages:
@@ -117,6 +118,7 @@ def run(cells: list[str], names: dict) -> Verdict:
     """Execute cells until one fails."""
     from matplotlib import pyplot
 
+    pyplot.switch_backend("Agg")  # here, and not in the environment: a test's kernel would have it
     for source in cells:
         file = f"<cell {len(SOURCES)}>"
         SOURCES[file] = source
@@ -140,14 +142,14 @@ def assertion(source: str, line: int) -> str:
     raise ValueError(f"no assertion at line {line} of {source!r}")
 
 
-def apart(work, *arguments):
+def apart(work, *arguments, seconds=SECONDS):
     """What `work` returns in a fork with its output closed; None if it ends without, or never."""
     receiver, sender = FORK.Pipe(duplex=False)
     child = FORK.Process(target=_send, args=(sender, work, arguments))
     child.start()
     sender.close()
     try:
-        answer = receiver.recv() if receiver.poll(SECONDS) else None
+        answer = receiver.recv() if receiver.poll(seconds) else None
     except EOFError:
         answer = None
     child.kill()

@@ -1,42 +1,65 @@
-"""Run every test: those that need a browser beside all others, for two cores.
+"""Run every test, in parts of which three run at once: for two cores, as one often waits.
 
     python code/tools/run_tests.py [ARGUMENTS OF PYTEST]
 
-With arguments it is pytest alone. Without, the browser's tests run in a second process; what they
-print comes after the rest. The exit status is 0 if both are.
+With arguments it is pytest alone. Without, what a part prints comes when it has ended, and a line a
+minute says what is running. The exit status is 0 if that of all is.
 """
 
 import subprocess
 import sys
-import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-BROWSER = "code/tests/browser"
+AT_ONCE = 3
+BROWSER, JUPYTER = "code/tests/browser", "code/tests/browser/test_jupyter.py"
+PARTS = (  # together the testpaths of pyproject.toml; the longest first
+    ("exercises/coursegrade/tests",),  # alone: a folder of tests in `code` hides Python's `code`
+    (BROWSER, f"--ignore={JUPYTER}"),
+    ("code/tests", "code/grammar/tests", f"--ignore={BROWSER}"),
+    ("book",),
+    (JUPYTER,),
+)
 PYTEST = [sys.executable, "-m", "pytest", "--nbval"]
 
 
-def side_by_side(first: list[str], second: list[str]) -> int:
-    """Run two commands at once: the first prints as it goes, the second when both have ended."""
-    with tempfile.TemporaryFile() as printed:
-        behind = subprocess.Popen(second, cwd=ROOT, stdout=printed, stderr=subprocess.STDOUT)
+def at_once(commands: list[list[str]]) -> int:
+    """Run commands, some at once; each prints when it has ended. The worst of their statuses."""
+    running = []
+
+    def run(command: list[str]) -> int:
+        start = time.monotonic()
+        process = subprocess.Popen(
+            command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+        running.append(process)
+        printed, _ = process.communicate()
+        said = f"\n{' '.join(command[3:])}: {time.monotonic() - start:.0f} s\n".encode()
+        sys.stdout.buffer.write(printed + said)  # at once: parts do not mix
+        sys.stdout.buffer.flush()
+        return abs(process.returncode)
+
+    print(f"{len(commands)} parts, {AT_ONCE} at once; each prints when it has ended.", flush=True)
+    begun = time.monotonic()
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        waiting = [pool.submit(run, command) for command in commands]
         try:
-            status = subprocess.run(first, cwd=ROOT).returncode
-            status = behind.wait() or status
-        finally:  # an interrupt ends both
-            behind.kill()
-            behind.wait()
-            printed.seek(0)
-            sys.stdout.flush()
-            sys.stdout.buffer.write(printed.read())
-            sys.stdout.flush()
-    return status
+            while wait(waiting, timeout=60).not_done:
+                still = [" ".join(p.args[3:]) for p in running if p.poll() is None]
+                print(f"{time.monotonic() - begun:.0f} s: {', '.join(still)}", flush=True)
+            return max(future.result() for future in waiting)
+        finally:  # an interrupt ends all
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in running:
+                process.kill()
 
 
 def main(arguments: list[str]) -> int:
     if arguments:
         return subprocess.run([*PYTEST, *arguments], cwd=ROOT).returncode
-    return side_by_side([*PYTEST, f"--ignore={BROWSER}"], [*PYTEST, BROWSER])
+    return at_once([[*PYTEST, *part] for part in PARTS])
 
 
 if __name__ == "__main__":

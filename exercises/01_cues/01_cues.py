@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Exercises 1: attention cues
 #
-# They belong to the chapter *Attention cues*. You need Python with torch, here or on Colab, and about 85 minutes.
+# They belong to the chapter *Attention cues*. You need Python with torch, here or on Colab, and about 105 minutes.
 #
 # | question | points | minutes | difficulty | deliverable |
 # |---|---|---|---|---|
@@ -18,6 +18,7 @@
 # | Q3 find the bug | 9 | 20 | ★★☆ | `attend`, mended |
 # | Q4 "not found" | 7 | 25 | ★★★ | `attend_or_miss` |
 # | Q5 a written question | 4, by hand | 10 | ★★☆ | three to five sentences |
+# | Q6 an experiment | 4, by hand | 20 | ★★☆ | a figure or a table, and what it shows |
 #
 # Write your answers where it says so and keep the names of the functions. After each question stands a self-check. It says what is probably wrong; passing it is necessary, not sufficient: grading uses more tests and other numbers. Hand in this notebook.
 
@@ -145,4 +146,35 @@ def attend_or_miss(queries, keys, values, threshold):
 # The search is volitional: the words typed are the query, and they change what is found; popularity depends on the pages alone. The keys describe the pages (their words), the values are what is shown of them. A fully connected layer has one fixed weight per place: it has no input for what is wanted, and after the pages are put in another order it weighs the wrong ones.
 #
 # *Rubric, 4 points:* the search is the volitional one, with a reason (1); query, keys and values (1, half for two of them); no input for the query (1); weights belong to places, not to contents (1).
+# ### END SOLUTION
+
+# %% [markdown]
+# ## Q6. An experiment of your own
+#
+# *4 points, 20 minutes, ★★☆.* Ask a question about temperature, saliency or "not found" that a run can answer, and answer it with your functions from above. Say beforehand what you expect, and what would show you wrong. Change one thing, keep something beside it to compare with, and repeat with three seeds what depends on chance. Take a question of your own, or one of these: does the temperature change which key wins, or only by how much? From which threshold on are queries refused that have a key?
+#
+# *Deliverable:* a figure or a table from the code cell below, and after the colon your question, what you expected, what came out, and what that does not show.
+
+# %%
+### EXPERIMENT: a person reads this cell and its output; grading does not run it
+### BEGIN SOLUTION
+print("temperature  right  largest weight")
+for temperature in (0.1, 1.0, 10.0):
+    right, largest = [], []
+    for seed in range(3):
+        torch.manual_seed(seed)
+        keys = torch.randn(20, 4)
+        weights = cue_weights(keys + torch.randn(20, 4) / 2, keys, temperature)
+        right.append((weights.argmax(dim=1) == torch.arange(20)).float().mean())
+        largest.append(weights.amax(dim=1).mean())
+    print(f"{temperature:11}  {sum(right) / 3:.2f}  {sum(largest) / 3:.2f}")
+### END SOLUTION
+
+# %% [markdown]
+# **Answer Q6:**
+#
+# ### BEGIN SOLUTION
+# Does a colder cue find the right key more often? I expected so: its weights look more decided. A disturbed copy of each of 20 keys was the query, at three temperatures, with the same numbers at each and three seeds. The share of right keys is the same in each row of the table, and only the largest weight falls as the temperature rises, so I was wrong: dividing all scores by one number leaves their order alone. This says nothing of what is pooled; there a warm cue mixes in the values of wrong keys.
+#
+# *Rubric, 4 points:* a question, and an expectation that the run could have refuted (1); one thing changed, something to compare with, and three seeds where there is chance (1); a figure or table that can be read without the text (1); a conclusion that says what was seen and no more, with one limit of it (1).
 # ### END SOLUTION

@@ -24,7 +24,7 @@ def slow_weights(queries, keys, temperature=1.0, mask=None):
     return torch.tensor(rows)
 
 
-@points(1, "q1")
+@points(1, "q1", value=True)
 @cases(temperature=[0.25, 4.0])
 def test_q1_temperature(student, rng, temperature):
     """The scores are divided by the temperature before the softmax."""
@@ -50,7 +50,7 @@ def test_q1_arguments(student, rng):
     assert torch.equal(student.last_args[0], q) and torch.equal(student.last_args[1], k)
 
 
-@points(2, "q2")
+@points(2, "q2", value=True)
 def test_q2_others(student, rng):
     """The mean is over the other keys, without the key itself."""
     keys = normal(rng, 4, 3)
@@ -66,7 +66,7 @@ def test_q2_units(student, rng):
     assert_close(twice - twice[0], 2 * (once - once[0]), atol=1e-3, rtol=1e-3)
 
 
-@points(2, "q3")
+@points(2, "q3", value=True)
 def test_q3_output(student, rng):
     """Without a mask: output and weights of the formula."""
     q, k, v = normal(rng, 3, 2), normal(rng, 5, 2), normal(rng, 5, 4)
@@ -75,7 +75,7 @@ def test_q3_output(student, rng):
     assert_close(output, slow_weights(q, k) @ v, atol=1e-4, rtol=1e-3)
 
 
-@points(2, "q3")
+@points(2, "q3", value=True)
 def test_q3_mask(student, rng):
     """The mask acts before the softmax: the weights that are left sum to one."""
     q, k, v = normal(rng, 3, 2), normal(rng, 5, 2), normal(rng, 5, 4)
@@ -110,7 +110,7 @@ def slow_miss(q, k, v, threshold):
     return e @ v / total, math.exp(threshold) / total[:, 0]
 
 
-@points(2, "q4")
+@points(2, "q4", value=True)
 def test_q4_output(student, rng):
     """The output: the extra key takes weight and gives nothing."""
     q, k, v = normal(rng, 3, 2), normal(rng, 4, 2), normal(rng, 4, 5)
@@ -118,7 +118,7 @@ def test_q4_output(student, rng):
     assert_close(output, slow_miss(q, k, v, -1.0)[0], atol=1e-4, rtol=1e-3)
 
 
-@points(1, "q4")
+@points(1, "q4", value=True)
 @cases(threshold=[-2.0, 0.5])
 def test_q4_miss(student, rng, threshold):
     """The weight of the extra key."""

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Exercises 2: kernel regression as attention
 #
-# They belong to the chapter *Kernel regression as attention*. You need Python with torch, here or on Colab, and about 95 minutes.
+# They belong to the chapter *Kernel regression as attention*. You need Python with torch, here or on Colab, and about 115 minutes.
 #
 # | question | points | minutes | difficulty | deliverable |
 # |---|---|---|---|---|
@@ -18,6 +18,7 @@
 # | Q3 leave one out | 8 | 30 | ★★★ | `loo_error` |
 # | Q4 find the bug | 6 | 25 | ★★☆ | `train`, mended |
 # | Q5 a written question | 4, by hand | 10 | ★★☆ | three to five sentences |
+# | Q6 an experiment | 4, by hand | 20 | ★★☆ | a figure or a table, and what it shows |
 #
 # Write your answers where it says so and keep the names of the functions. After each question stands a self-check. It says what is probably wrong; passing it is necessary, not sufficient: grading uses more tests and other numbers. Hand in this notebook.
 
@@ -161,4 +162,36 @@ def train(keys, values, start, rate, steps):
 # The sum over fifty points is fifty times the mean, and so is its gradient: the first step jumps over the valley to a very large w. Out there each point attends to its nearest neighbour alone, the error hardly depends on w, and the small gradient can't bring it back. The jagged curve is an overshoot of the optimiser, not the price of learning. Take the mean, or a rate fifty times smaller, or an optimiser that adapts its steps.
 #
 # *Rubric, 4 points:* gradient of the sum is n times as large (1); it overshoots the best w (1); the loss is flat beyond, so it stays there (1); a remedy (1).
+# ### END SOLUTION
+
+# %% [markdown]
+# ## Q6. An experiment of your own
+#
+# *4 points, 20 minutes, ★★☆.* Ask a question about widths, kernels or the leave-one-out error that a run can answer, and answer it with your functions from above. Say beforehand what you expect, and what would show you wrong. Change one thing, keep something beside it to compare with, and repeat with three seeds what depends on chance. Take a question of your own, or one of these: does the best `w` depend on the number of points, or on the noise? Where is the boxcar fit better than the Gaussian one?
+#
+# *Deliverable:* a figure or a table from the code cell below, and after the colon your question, what you expected, what came out, and what that does not show.
+
+# %%
+### EXPERIMENT: a person reads this cell and its output; grading does not run it
+### BEGIN SOLUTION
+widths = torch.logspace(-0.5, 1.5, 30)
+print("points  best w, three seeds")
+for n in (20, 80, 320):
+    best = []
+    for seed in range(3):
+        torch.manual_seed(seed)
+        keys = 5 * torch.rand(n)
+        values = torch.sin(2 * keys) + 0.3 * torch.randn(n)
+        errors = torch.stack([loo_error(keys, values, w) for w in widths])
+        best.append(f"{widths[errors.argmin()]:5.1f}")
+    print(f"{n:6} ", *best)
+### END SOLUTION
+
+# %% [markdown]
+# **Answer Q6:**
+#
+# ### BEGIN SOLUTION
+# Should the kernel get narrower when there are more points? I expected a larger best w, since near points then suffice for an average; equal numbers for all n would have refuted it. The curve and its noise stay the same, only the number of points changes, with three seeds each. From 80 to 320 points the best w grows in two seeds and stays in the third, which fits; but with 20 points the three seeds differ by more than a factor of three, one of them above all of 80, so for so few points I can say nothing. Three seeds are too few here, and I have tried one curve and one level of noise.
+#
+# *Rubric, 4 points:* a question, and an expectation that the run could have refuted (1); one thing changed, something to compare with, and three seeds where there is chance (1); a figure or table that can be read without the text (1); a conclusion that says what was seen and no more, with one limit of it (1).
 # ### END SOLUTION

@@ -1,4 +1,4 @@
-"""Typical wrong answers: edits of the solution, each with exactly the tests that must fail."""
+"""Typical wrong answers: edits of the solution, each with a test that must fail."""
 
 FIT = "weights = (-((distance * w) ** 2) / 2).softmax(dim=1)"
 NEAR = "near = (queries.unsqueeze(1) - keys.unsqueeze(0)).abs() <= width"
@@ -6,89 +6,60 @@ OTHER = "other = group.unsqueeze(1) != group.unsqueeze(0)"
 LOO = "return (weights @ values - values).square().mean()"
 
 MUTANTS = {
-    "no half": ((FIT, FIT.replace(" / 2", "")), {"test_q1_formula[0.7]", "test_q1_formula[3.0]"}),
+    "no half": ("test_q1_formula[0.7]", FIT, FIT.replace(" / 2", "")),
     "not squared": (
-        (FIT, FIT.replace("((distance * w) ** 2)", "(distance * w).abs()")),
-        {"test_q1_far_query", "test_q1_formula[0.7]", "test_q1_formula[3.0]"},
+        "test_q1_far_query",
+        FIT,
+        FIT.replace("((distance * w) ** 2)", "(distance * w).abs()"),
     ),
-    "divides by w": (
-        (FIT, FIT.replace("* w", "/ w")),
-        {"test_q1_formula[0.7]", "test_q1_formula[3.0]", "test_q1_narrow", "test_q1_wide"},
-    ),
-    "softmax over queries": (
-        (FIT, FIT.replace("dim=1", "dim=0")),
-        {"test_q1_far_query", "test_q1_formula[0.7]", "test_q1_formula[3.0]", "test_q1_wide"},
-    ),
+    "divides by w": ("test_q1_narrow", FIT, FIT.replace("* w", "/ w")),
+    "softmax over queries": ("test_q1_wide", FIT, FIT.replace("dim=1", "dim=0")),
     "no maximum subtracted": (
-        (
-            FIT,
-            FIT.replace(
-                "softmax(dim=1)", "exp()\n    weights = weights / weights.sum(1, keepdim=True)"
-            ),
+        "test_q1_far_query",
+        FIT,
+        FIT.replace(
+            "softmax(dim=1)", "exp()\n    weights = weights / weights.sum(1, keepdim=True)"
         ),
-        {"test_q1_far_query"},
     ),
     "in place": (
-        (
-            "distance = queries.uns",
-            "queries *= w\n    keys *= w\n    w = 1\n    distance = queries.uns",
-        ),
-        {"test_q1_arguments"},
+        "test_q1_arguments",
+        "distance = queries.uns",
+        "queries *= w\n    keys *= w\n    w = 1\n    distance = queries.uns",
     ),
-    "edge left out": ((NEAR, NEAR.replace("<=", "<")), {"test_q2_edge"}),
-    "NaN where nothing is": (("number.clamp(min=1)", "number"), {"test_q2_none_in_reach"}),
-    "sum instead of mean": ((" / number.clamp(min=1)", ""), {"test_q2_edge", "test_q2_formula"}),
-    "one side only": (
-        (NEAR, NEAR.replace(".abs()", "")),
-        {"test_q2_edge", "test_q2_formula", "test_q2_one_in_reach"},
-    ),
+    "edge left out": ("test_q2_edge", NEAR, NEAR.replace("<=", "<")),
+    "NaN where nothing is": ("test_q2_none_in_reach", "number.clamp(min=1)", "number"),
+    "sum instead of mean": ("test_q2_formula", " / number.clamp(min=1)", ""),
+    "one side only": ("test_q2_one_in_reach", NEAR, NEAR.replace(".abs()", "")),
     "no leave-one-out": (
-        (OTHER, "other = torch.ones(len(keys), len(keys), dtype=torch.bool)"),
-        {
-            "test_q3_alone",
-            "test_q3_far",
-            "test_q3_formula",
-            "test_q3_gradient",
-            "test_q3_group",
-            "test_q3_not_itself",
-        },
+        "test_q3_not_itself",
+        OTHER,
+        "other = torch.ones(len(keys), len(keys), dtype=torch.bool)",
     ),
-    "groups ignored": (
-        (OTHER, "other = ~torch.eye(len(keys), dtype=torch.bool)"),
-        {"test_q3_alone", "test_q3_group"},
-    ),
-    "sum of the errors": (
-        (LOO, LOO.replace("mean", "sum")),
-        {"test_q3_alone", "test_q3_far", "test_q3_formula", "test_q3_gradient", "test_q3_group"},
-    ),
-    "detached": ((LOO, LOO + ".detach()"), {"test_q3_gradient"}),
+    "groups ignored": ("test_q3_group", OTHER, "other = ~torch.eye(len(keys), dtype=torch.bool)"),
+    "sum of the errors": ("test_q3_formula", LOO, LOO.replace("mean", "sum")),
+    "detached": ("test_q3_gradient", LOO, LOO + ".detach()"),
     "NaN when alone": (
-        ("e.sum(dim=1, keepdim=True).clamp(min=1e-30)", "e.sum(dim=1, keepdim=True)"),
-        {"test_q3_alone"},
+        "test_q3_alone",
+        "e.sum(dim=1, keepdim=True).clamp(min=1e-30)",
+        "e.sum(dim=1, keepdim=True)",
     ),
     "underflow": (
-        ("top = scores.amax(dim=1, keepdim=True).clamp(min=-1e30)", "top = 0"),
-        {"test_q3_far"},
+        "test_q3_far",
+        "top = scores.amax(dim=1, keepdim=True).clamp(min=-1e30)",
+        "top = 0",
     ),
-    "bug left in": (("        w.grad = None\n", ""), {"test_q4_later_steps"}),
-    "uphill": (
-        ("w -= rate", "w += rate"),
-        {"test_q4_downhill", "test_q4_first_step", "test_q4_later_steps"},
-    ),
+    "bug left in": ("test_q4_later_steps", "        w.grad = None\n", ""),
+    "uphill": ("test_q4_downhill", "w -= rate", "w += rate"),
     "loss is a sum": (
-        (
-            "loss = (weights @ values - values).square().mean()",
-            "loss = (weights @ values - values).square().sum()",
-        ),
-        {"test_q4_first_step", "test_q4_later_steps"},
+        "test_q4_first_step",
+        "loss = (weights @ values - values).square().mean()",
+        "loss = (weights @ values - values).square().sum()",
     ),
-    "start forgotten": (
-        ("path = [w.item()]", "path = []"),
-        {"test_q4_downhill", "test_q4_later_steps", "test_q4_path"},
-    ),
+    "start forgotten": ("test_q4_path", "path = [w.item()]", "path = []"),
     "a step whatever the rate": (
-        ("w -= rate * w.grad", "w -= max(rate, 0.01) * w.grad"),
-        {"test_q4_no_step"},
+        "test_q4_no_step",
+        "w -= rate * w.grad",
+        "w -= max(rate, 0.01) * w.grad",
     ),
 }
 

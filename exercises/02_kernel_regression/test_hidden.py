@@ -33,7 +33,7 @@ def slope(error, w, h=1e-4):
     return (error(w + h) - error(w - h)) / (2 * h)
 
 
-@points(1, "q1")
+@points(1, "q1", value=True)
 @cases(w=[0.7, 3.0])
 def test_q1_formula(student, rng, w):
     """The fit is that of the formula."""
@@ -60,7 +60,7 @@ def test_q1_arguments(student, rng):
         assert torch.equal(before, after)
 
 
-@points(2, "q2")
+@points(2, "q2", value=True)
 def test_q2_formula(student, rng):
     """The mean of the values in reach."""
     keys, values = series(rng)
@@ -76,7 +76,7 @@ def test_q2_edge(student, rng):
     assert_close(got, values[:2].mean().unsqueeze(0), atol=1e-5, rtol=1e-4)
 
 
-@points(2, "q3")
+@points(2, "q3", value=True)
 def test_q3_formula(student, rng):
     """The mean of the squared errors, each point predicted from the others."""
     keys, values = series(rng)
@@ -84,7 +84,7 @@ def test_q3_formula(student, rng):
     assert_close(got, slow_loo(keys, values, 1.5, torch.arange(8)), atol=1e-4, rtol=1e-3)
 
 
-@points(2, "q3")
+@points(2, "q3", value=True)
 def test_q3_group(student, rng):
     """Points of one group do not see each other: copies change nothing."""
     keys, values = series(rng)
@@ -154,7 +154,7 @@ def test_q4_downhill(student, rng):
     assert after < before
 
 
-@points(2, "q4")
+@points(2, "q4", value=True)
 def test_q4_later_steps(student, rng):
     """Each step uses its own gradient alone."""
     keys, values = series(rng)

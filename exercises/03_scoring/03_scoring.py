@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Exercises 3: scores and masks
 #
-# They belong to the chapter on scoring functions. You need Python with torch, here or on Colab, and about 100 minutes.
+# They belong to the chapter on scoring functions. You need Python with torch, here or on Colab, and about 120 minutes.
 #
 # | question | points | minutes | difficulty | deliverable |
 # |---|---|---|---|---|
@@ -18,6 +18,7 @@
 # | Q3 scaled dot-product attention | 9 | 25 | ★★★ | `attention` |
 # | Q4 find the bug | 8 | 20 | ★★☆ | `window_weights`, mended |
 # | Q5 a written question | 4, by hand | 10 | ★★☆ | three to five sentences |
+# | Q6 an experiment | 4, by hand | 20 | ★★☆ | a figure or a table, and what it shows |
 #
 # Shape letters: `b` batch, `q` queries, `k` keys. Write your answers where it says so and keep the names. After each question stands a self-check. It says what is probably wrong; passing it is necessary, not sufficient: grading uses more tests and other numbers. Hand in this notebook.
 
@@ -148,4 +149,37 @@ def window_weights(scores, width):
 # A dot product of d such pairs has mean 0 and variance d, so its spread grows from 4 to 32. Differences of scores of that size leave the softmax with nearly all weight on one key, whoever is right, and there its gradient vanishes: nothing is learned. Divided by the root of d the spread is 1 for every d. Divided by d it would be one over the root of d, and the weights of a large model would start nearly uniform.
 #
 # *Rubric, 4 points:* variance d, spread root of d (1); the softmax saturates (1); its gradient vanishes (1); the root brings the spread to 1, d would make it vanish (1).
+# ### END SOLUTION
+
+# %% [markdown]
+# ## Q6. An experiment of your own
+#
+# *4 points, 20 minutes, ★★☆.* Ask a question about scores, masks or windows that a run can answer, and answer it with your functions from above. Say beforehand what you expect, and what would show you wrong. Change one thing, keep something beside it to compare with, and repeat with three seeds what depends on chance. Take a question of your own, or one of these: what does the divisor do to the entropy of the weights as the number of features grows? How much of the attention lies outside a window when there is none?
+#
+# *Deliverable:* a figure or a table from the code cell below, and after the colon your question, what you expected, what came out, and what that does not show.
+
+# %%
+### EXPERIMENT: a person reads this cell and its output; grading does not run it
+### BEGIN SOLUTION
+print("features  entropy with the root, without")
+for d in (4, 16, 64, 256):
+    row = []
+    for factor in (1.0, d**0.5):  # the second undoes the division
+        entropies = []
+        for seed in range(3):
+            torch.manual_seed(seed)
+            q, k = torch.randn(1, 50, d), torch.randn(1, 20, d)
+            _, weights = attention(factor * q, k, k, torch.tensor([20]))
+            entropies.append(-torch.xlogy(weights, weights).sum(dim=2).mean())
+        row.append(f"{sum(entropies) / 3:.2f}")
+    print(f"{d:8} ", *row)
+### END SOLUTION
+
+# %% [markdown]
+# **Answer Q6:**
+#
+# ### BEGIN SOLUTION
+# Does the divisor keep the weights as even in 256 features as in 4? If so, the entropy with the root must stay where it is and fall without it. Both columns of the table use the same numbers, three seeds each. With the root the entropy hardly moves, while without it it falls with every row, as the weight gathers on one key. Queries and keys are independent here; after training they are not, and the entropy may be anything.
+#
+# *Rubric, 4 points:* a question, and an expectation that the run could have refuted (1); one thing changed, something to compare with, and three seeds where there is chance (1); a figure or table that can be read without the text (1); a conclusion that says what was seen and no more, with one limit of it (1).
 # ### END SOLUTION

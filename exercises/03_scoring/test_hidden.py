@@ -25,7 +25,7 @@ def slow_softmax(scores, lengths):
     return weights
 
 
-@points(1, "q1")
+@points(1, "q1", value=True)
 def test_q1_values(student, rng):
     """The weights are those of the valid keys alone."""
     scores, lengths = normal(rng, 3, 2, 5), torch.tensor([1, 3, 5])
@@ -92,7 +92,7 @@ def slow_additive(queries, keys, W_q, W_k, w_v):
     return torch.stack([torch.stack(row) for row in rows])
 
 
-@points(2, "q2")
+@points(2, "q2", value=True)
 def test_q2_values(student, rng):
     """The scores are those of the formula."""
     score, *weights = loaded(student, rng, 3, 5, 4)
@@ -120,7 +120,7 @@ def test_q2_gradient(student, rng):
     assert_close(got, want, atol=1e-4, rtol=1e-3)
 
 
-@points(1, "q3")
+@points(1, "q3", value=True)
 @cases(d=[4, 64])
 def test_q3_scale(student, rng, d):
     """The scores are divided by the root of the number of features."""
@@ -129,7 +129,7 @@ def test_q3_scale(student, rng, d):
     assert_close(output, F.scaled_dot_product_attention(q, k, v), atol=1e-4, rtol=1e-3)
 
 
-@points(2, "q3")
+@points(2, "q3", value=True)
 def test_q3_mask(student, rng):
     """Only valid keys take part, and the weights made the output."""
     q, k, v = normal(rng, 2, 3, 8), normal(rng, 2, 5, 8), normal(rng, 2, 5, 4)
@@ -163,16 +163,22 @@ def test_q3_values_arguments(student, rng):
         assert torch.equal(before, after)
 
 
-@points(2, "q4")
-@cases(width=[0, 2])
-def test_q4_values(student, rng, width):
+@points(2, "q4", value=True)
+def test_q4_values(student, rng):
     """Within the window the weights are a softmax of the scores."""
-    scores = normal(rng, 2, 6, 6)
+    scores, width = normal(rng, 2, 6, 6), 2
     want = torch.zeros_like(scores)
     for i in range(6):
         reach = slice(max(0, i - width), i + width + 1)
         want[:, i, reach] = scores[:, i, reach].softmax(-1)
     assert_close(student.window_weights(scores, width), want, atol=1e-5, rtol=1e-4)
+
+
+@points(2, "q4")
+def test_q4_alone(student, rng):
+    """In a window of width 0 each key stands alone."""
+    got = student.window_weights(normal(rng, 2, 6, 6), 0)
+    assert_close(got, torch.eye(6).expand(2, 6, 6))
 
 
 @points(1, "q4")

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Exercises 4: Bahdanau attention
 #
-# They belong to the chapter on translation with attention. You need Python with torch, here or on Colab, and about 120 minutes.
+# They belong to the chapter on translation with attention. You need Python with torch, here or on Colab, and about 135 minutes.
 #
 # | question | points | minutes | difficulty | deliverable |
 # |---|---|---|---|---|
@@ -19,6 +19,7 @@
 # | Q4 greedy decoding | 9 | 25 | ★★★ | `greedy` |
 # | Q5 find the bug | 8 | 15 | ★★☆ | `error_rate`, mended |
 # | Q6 a written question | 4, by hand | 10 | ★★☆ | three to five sentences |
+# | Q7 an experiment | 4, by hand | 15 | ★★☆ | a figure or a table, and what it shows |
 #
 # Shape letters: `b` sentences, `t` target steps, `k` source tokens, `v` words of the target vocabulary. Write your answers where it says so and keep the names. After each question stands a self-check. It says what is probably wrong; passing it is necessary, not sufficient: grading uses more tests and other numbers. Hand in this notebook.
 
@@ -215,4 +216,36 @@ def error_rate(weights, sure, possible):
 # The backward direction starts at the end of the row, so it has read all the padding when it reaches the last word, and its states at all words begin from there; the forward direction meets the padding after the words, and its states at words are right. How much padding there is, the longest neighbour in the batch decides, so the same sentence gets other states beside a long neighbour than beside a short one; the mask hides the states at padding, not what they did to the others. Encode one sentence alone, and once more with some padding behind it: the states at its words must be equal, and the backward half is not. Start the backward direction at each sentence's own end, by packing, or by turning each sentence round within its length.
 #
 # *Rubric, 4 points:* the backward states, which have read padding first, the forward ones not (1); the amount of padding comes from the neighbours, and the attention mask does not help (1); alone against padded, equal states asked for (1); packing, or turning within the length (1).
+# ### END SOLUTION
+
+# %% [markdown]
+# ## Q7. An experiment of your own
+#
+# *4 points, 15 minutes, ★★☆.* Ask a question about losses, decoding or alignments that a run can answer, and answer it with your functions from above. Say beforehand what you expect, and what would show you wrong. Change one thing, keep something beside it to compare with, and repeat with three seeds what depends on chance. Take a question of your own, or one of these: what does the error rate see of weights that are blurred, and of weights that are disturbed? How does the number of words that greedy decoding says depend on `max_len`?
+#
+# *Deliverable:* a figure or a table from the code cell below, and after the colon your question, what you expected, what came out, and what that does not show.
+
+# %%
+### EXPERIMENT: a person reads this cell and its output; grading does not run it
+### BEGIN SOLUTION
+print("blur or noise  rate when blurred, when disturbed")
+for much in (0.0, 0.3, 0.6, 0.9):
+    blurred, disturbed = [], []
+    for seed in range(3):
+        torch.manual_seed(seed)
+        gold = torch.eye(20, dtype=torch.bool)
+        sharp = torch.eye(21)
+        noise = torch.rand(21, 21)
+        blurred.append(error_rate((1 - much) * sharp + much / 21, gold, gold))
+        disturbed.append(error_rate((1 - much) * sharp + much * noise, gold, gold))
+    print(f"{much:13}  {sum(blurred) / 3:.2f}  {sum(disturbed) / 3:.2f}")
+### END SOLUTION
+
+# %% [markdown]
+# **Answer Q7:**
+#
+# ### BEGIN SOLUTION
+# Does the alignment error rate notice that weights are spread out? I mixed perfect weights with uniform ones, and for comparison with random ones, in the same shares and with three seeds. Blurred weights keep the rate 0, even where nine tenths of each row say nothing; the same share of noise raises it, once it is large enough to win against the right column. So the rate judges the place of the largest weight and not how much of the attention is there. Real weights are not a diagonal, so the sizes in the table mean nothing for a trained model.
+#
+# *Rubric, 4 points:* a question, and an expectation that the run could have refuted (1); one thing changed, something to compare with, and three seeds where there is chance (1); a figure or table that can be read without the text (1); a conclusion that says what was seen and no more, with one limit of it (1).
 # ### END SOLUTION

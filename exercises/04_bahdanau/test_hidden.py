@@ -32,7 +32,7 @@ def batch(rng, b=3, t=5, v=7):
     return logits, targets, lengths
 
 
-@points(1, "q1")
+@points(1, "q1", value=True)
 def test_q1_one_length(student, rng):
     """Without padding: the mean cross-entropy in nats."""
     logits, targets, _ = batch(rng)
@@ -40,7 +40,7 @@ def test_q1_one_length(student, rng):
     assert_close(student.token_loss(*args), slow_loss(*args), atol=1e-4, rtol=1e-3)
 
 
-@points(1, "q1")
+@points(1, "q1", value=True)
 def test_q1_lengths(student, rng):
     """Each valid token of the batch counts the same, and nothing else counts."""
     args = batch(rng)
@@ -105,7 +105,7 @@ def slow_scores(query, keys, weights):
     return torch.stack([w_v[0] @ (W_q @ query + W_k @ key).tanh() for key in keys])
 
 
-@points(1, "q2")
+@points(1, "q2", value=True)
 def test_q2_values(student, rng):
     """Both parts together are the formula."""
     score, weights = loaded_score(student, rng)
@@ -189,7 +189,7 @@ def run(step, weights, tokens, state, memory, lengths):
     return step(tokens, state, memory, memory @ weights["attention.W_k.weight"].T, lengths)
 
 
-@points(1, "q3")
+@points(1, "q3", value=True)
 @cases(part=["logits", "state", "weights"])
 def test_q3_values(student, rng, part):
     """Logits, new state and weights of one step."""
@@ -290,7 +290,7 @@ def script(rng, b, t, eos, pad, ends=()):
     return table
 
 
-@points(1, "q4")
+@points(1, "q4", value=True)
 def test_q4_own_words(student, rng):
     """The step gets the model's own last word, and bos before the first."""
     table = script(rng, 3, 6, eos=2, pad=0)
@@ -308,7 +308,7 @@ def test_q4_state(student, rng):
     assert torch.equal(got, slow_greedy(table[:, 2:], 1, 0, 3, 5))
 
 
-@points(1, "q4")
+@points(1, "q4", value=True)
 def test_q4_ends(student, rng):
     """Finished sentences hold padding, the others go on to their own ends."""
     table = script(rng, 4, 6, eos=3, pad=6, ends=(2, 6, 1, 4))
@@ -374,7 +374,7 @@ def close(got, want):
     assert abs(float(got) - want) < 1e-5
 
 
-@points(2, "q5")
+@points(2, "q5", value=True)
 def test_q5_sure_links(student, rng):
     """All gold links sure: the rate of the formula."""
     weights, sure, _ = judged(rng)

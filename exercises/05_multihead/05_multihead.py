@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Exercises 5: multi-head attention
 #
-# They belong to the chapter *Multi-head attention*. You need Python with torch, here or on Colab, and about 115 minutes.
+# They belong to the chapter *Multi-head attention*. You need Python with torch, here or on Colab, and about 130 minutes.
 #
 # | question | points | minutes | difficulty | deliverable |
 # |---|---|---|---|---|
@@ -19,6 +19,7 @@
 # | Q4 find the bug | 6 | 15 | ★★☆ | `switched`, mended |
 # | Q5 which head matters? | 8 | 25 | ★★★ | `importance` |
 # | Q6 a written question | 4, by hand | 10 | ★★☆ | three to five sentences |
+# | Q7 an experiment | 4, by hand | 15 | ★★☆ | a figure or a table, and what it shows |
 #
 # Shape letters: `b` batch, `h` heads, `q` queries, `k` keys, `n` places of self-attention, `d` features of one head. Write your answers where it says so and keep the names. After each question stands a self-check. It says what is probably wrong; passing it is necessary, not sufficient: grading uses more tests and other numbers. Hand in this notebook.
 
@@ -201,4 +202,40 @@ def importance(heads, W_o, bias, labels):
 # The four matrices stay 512 by 512, so parameters and multiplications do not change. But each head has a table of weights of its own, queries times keys, and there are now 64 times as many of them to store and to normalise. A head of one feature scores by a product of two numbers: it can prefer large keys or small ones, and say nothing about direction, so all its queries rank the keys in the same order or in the opposite one. Train both, with the same steps and several seeds, and compare them on held-out data.
 #
 # *Rubric, 4 points:* parameters and multiplications stay (1); the weights take 64 times the memory (1); one feature is a product of two numbers, which ranks keys in one order or its reverse (1); a fair comparison, with seeds and held-out data (1).
+# ### END SOLUTION
+
+# %% [markdown]
+# ## Q7. An experiment of your own
+#
+# *4 points, 15 minutes, ★★☆.* Ask a question about heads, shared keys or importance that a run can answer, and answer it with your functions from above. Say beforehand what you expect, and what would show you wrong. Change one thing, keep something beside it to compare with, and repeat with three seeds what depends on chance. Take a question of your own, or one of these: does the gradient's importance name the head whose removal changes the loss most? How much do heads differ in what they attend to before training?
+#
+# *Deliverable:* a figure or a table from the code cell below, and after the colon your question, what you expected, what came out, and what that does not show.
+
+# %%
+### EXPERIMENT: a person reads this cell and its output; grading does not run it
+### BEGIN SOLUTION
+print("of each seed: the loss changed by each head's removal, then its importance")
+for seed in range(3):
+    torch.manual_seed(seed)
+    heads, W_o, bias = torch.randn(8, 4, 5, 2), torch.randn(3, 8), torch.zeros(3)
+    labels = torch.randint(3, (8, 5))
+    losses = []
+    for out in (None, 0, 1, 2, 3):
+        left = heads.clone()
+        if out is not None:
+            left[:, out] = 0
+        logits = join_heads(left) @ W_o.T
+        losses.append(F.cross_entropy(logits.flatten(0, 1), labels.flatten()))
+    changed = (torch.stack(losses[1:]) - losses[0]).abs()
+    for numbers in (changed, importance(heads, W_o, bias, labels)):
+        print(seed, *(f"{x:.2f}" for x in numbers))
+### END SOLUTION
+
+# %% [markdown]
+# **Answer Q7:**
+#
+# ### BEGIN SOLUTION
+# Does the importance name the head whose removal changes the loss most? I expected it to, and a seed in which another head is named would refute it. The same four random heads are taken out one by one, and asked for their gradient, with three seeds. In all three the largest numbers of both rows stand at the same head, so my expectation holds so far. The rest of the order does not agree: in the second seed the first two heads have the same importance, and their removals change the loss very differently. A derivative is about a small step, with an absolute value for each sequence, while a removal is a large step whose effects on sequences can cancel. Three seeds of untrained heads do not tell how it is after training.
+#
+# *Rubric, 4 points:* a question, and an expectation that the run could have refuted (1); one thing changed, something to compare with, and three seeds where there is chance (1); a figure or table that can be read without the text (1); a conclusion that says what was seen and no more, with one limit of it (1).
 # ### END SOLUTION

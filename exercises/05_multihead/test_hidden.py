@@ -13,7 +13,7 @@ def normal(rng, *shape):
     return torch.randn(*shape, generator=rng)
 
 
-@points(1, "q1")
+@points(1, "q1", value=True)
 @cases(h=[1, 4])
 def test_q1_features(student, rng, h):
     """Head i has the features from i d to (i + 1) d of every place."""
@@ -22,7 +22,7 @@ def test_q1_features(student, rng, h):
     assert torch.equal(student.split_heads(x, h), want)
 
 
-@points(1, "q1")
+@points(1, "q1", value=True)
 def test_q1_join(student, rng):
     """Joined, the heads of one place stand side by side."""
     x = normal(rng, 2, 3, 3, 2)
@@ -52,7 +52,7 @@ def inputs(rng, b=3):
     return normal(rng, b, 4, 5), normal(rng, b, 6, 4), normal(rng, b, 6, 7)
 
 
-@points(1, "q2")
+@points(1, "q2", value=True)
 @cases(d=[2, 16])
 def test_q2_scores(student, rng, d):
     """The scores of a head are divided by the root of its own number of features."""
@@ -61,7 +61,7 @@ def test_q2_scores(student, rng, d):
     assert_close(weights, slow_heads(*args, **matrices, h=2)[1], atol=1e-4, rtol=1e-3)
 
 
-@points(2, "q2")
+@points(2, "q2", value=True)
 def test_q2_output(student, rng):
     """The output joins what the heads have pooled, head after head, and projects it."""
     args, matrices = inputs(rng), layer(rng, h=3, d=4)
@@ -159,7 +159,7 @@ def slow_grouped(x, W_q, W_k, W_v, W_o, h, kv, mask=None):
     return slow_heads(x, x, x, W_q, W_k, W_v, W_o, h, mask)[0]
 
 
-@points(1, "q3")
+@points(1, "q3", value=True)
 @cases(kv=[1, 2, 4])
 def test_q3_values(student, rng, kv):
     """Neighbouring heads share keys and values."""
@@ -227,7 +227,7 @@ def test_q4_all_in(student, rng):
     assert_close(student.switched(*args, torch.ones(3)), want, atol=1e-4, rtol=1e-3)
 
 
-@points(2, "q4")
+@points(2, "q4", value=True)
 def test_q4_one_out(student, rng):
     """A head taken out leaves exactly what the others contribute."""
     args, keep = ready(rng), torch.tensor([1.0, 0.0, 1.0])
@@ -235,7 +235,7 @@ def test_q4_one_out(student, rng):
     assert_close(student.switched(*args, keep), want, atol=1e-4, rtol=1e-3)
 
 
-@points(1, "q4")
+@points(1, "q4", value=True)
 def test_q4_by_halves(student, rng):
     """A factor scales what a head contributes."""
     args, keep = ready(rng), torch.tensor([0.5, 1.0, 2.0])
@@ -273,7 +273,7 @@ def labelled(rng, b=3):
     return heads, W_o, bias, torch.randint(3, (b, 5), generator=rng)
 
 
-@points(1, "q5")
+@points(1, "q5", value=True)
 def test_q5_one_sequence(student, rng):
     """For one sequence: the absolute derivative of its mean cross-entropy."""
     heads, W_o, bias, labels = labelled(rng, b=1)
@@ -282,7 +282,7 @@ def test_q5_one_sequence(student, rng):
     assert_close(got, want, atol=1e-4, rtol=1e-3)
 
 
-@points(2, "q5")
+@points(2, "q5", value=True)
 def test_q5_several(student, rng):
     """For several: first the absolute value for each sequence, then the mean."""
     args = labelled(rng)

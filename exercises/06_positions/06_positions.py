@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Exercises 6: positions
 #
-# They belong to the chapter *Self-attention and positional encoding*. You need Python with torch, here or on Colab, and about 115 minutes.
+# They belong to the chapter *Self-attention and positional encoding*. You need Python with torch, here or on Colab, and about 130 minutes.
 #
 # | question | points | minutes | difficulty | deliverable |
 # |---|---|---|---|---|
@@ -19,6 +19,7 @@
 # | Q4 piece by piece | 10 | 30 | ★★★ | `read_on` |
 # | Q5 find the bug | 5 | 10 | ★☆☆ | `distance_bias`, mended |
 # | Q6 a written question | 4, by hand | 10 | ★★☆ | three to five sentences |
+# | Q7 an experiment | 4, by hand | 15 | ★★☆ | a figure or a table, and what it shows |
 #
 # Places are counted from 0. Shape letters: `b` batch, `h` heads, `n` places, `q` queries, `k` keys, `d` features. Write your answers where it says so and keep the names. After each question stands a self-check. It says what is probably wrong; passing it is necessary, not sufficient: grading uses more tests and other numbers. Hand in this notebook.
 
@@ -192,4 +193,34 @@ def distance_bias(table, q, k, offset=0):
 # Sinusoids are defined at every place, but the network has never seen the vectors of places past 512, so nothing says what it makes of them. With rotary positions the scores do not change when the whole text moves, but distances above 511 are as unseen as places were: depending on the distance alone is no promise for new distances. Give the rotary model a mask that lets no query look further back than 511 places; if its perplexity is good again, the unknown distances were to blame. I would read the long texts with such a window or with ALiBi, knowing that what is far back is then out of reach, or train on longer texts.
 #
 # *Rubric, 4 points:* defined is not learned, for sinusoids (1); rotary is invariant to moves, not to new distances (1); the window of known distances, or another intervention on distances alone (1); a proposal with its price (1).
+# ### END SOLUTION
+
+# %% [markdown]
+# ## Q7. An experiment of your own
+#
+# *4 points, 15 minutes, ★★☆.* Ask a question about sinusoids, turns or biases that a run can answer, and answer it with your functions from above. Say beforehand what you expect, and what would show you wrong. Change one thing, keep something beside it to compare with, and repeat with three seeds what depends on chance. Take a question of your own, or one of these: do rotary positions prefer near keys by themselves? At which distance does ALiBi leave a key no weight to speak of?
+#
+# *Deliverable:* a figure or a table from the code cell below, and after the colon your question, what you expected, what came out, and what that does not show.
+
+# %%
+### EXPERIMENT: a person reads this cell and its output; grading does not run it
+### BEGIN SOLUTION
+print("distance  score of equal, of independent query and key")
+for distance in (0, 5, 50):
+    equal, other = [], []
+    for seed in range(3):
+        torch.manual_seed(seed)
+        q, k = torch.randn(200, 1, 1, 64), torch.randn(200, 1, 1, 64)
+        equal.append((turn(q, distance) * turn(q)).sum(dim=3).mean())
+        other.append((turn(q, distance) * turn(k)).sum(dim=3).mean())
+    print(f"{distance:8}  {sum(equal) / 3:5.1f}  {sum(other) / 3:5.1f}")
+### END SOLUTION
+
+# %% [markdown]
+# **Answer Q7:**
+#
+# ### BEGIN SOLUTION
+# Do rotary positions by themselves prefer what is near? I expected that a score falls with the distance for any query and key. For a query that equals the key it does, in all rows of the table; for independent ones the mean is near 0 at every distance, so nothing falls there. Each mean is over 200 pairs and three seeds. So the turn lowers what agrees and does not punish distance as such. With learned matrices queries and keys are neither equal nor independent, and this table does not tell what happens then.
+#
+# *Rubric, 4 points:* a question, and an expectation that the run could have refuted (1); one thing changed, something to compare with, and three seeds where there is chance (1); a figure or table that can be read without the text (1); a conclusion that says what was seen and no more, with one limit of it (1).
 # ### END SOLUTION

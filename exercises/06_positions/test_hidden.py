@@ -22,7 +22,7 @@ def slow_sinusoids(n, d, offset=0):
     return torch.tensor(rows)
 
 
-@points(1, "q1")
+@points(1, "q1", value=True)
 @cases(d=[2, 16])
 def test_q1_formula(student, rng, d):
     """Sines and cosines of every speed, side by side."""
@@ -63,7 +63,7 @@ def slow_turn(x, offset=0):
     return torch.view_as_real(turned).flatten(-2).to(x.dtype)
 
 
-@points(2, "q2")
+@points(2, "q2", value=True)
 @cases(d=[2, 8])
 def test_q2_formula(student, rng, d):
     """Each pair is turned by its own angle, in the direction of the formula."""
@@ -96,7 +96,7 @@ def test_q2_gradient(student, rng):
     assert_close(got, want, atol=1e-4, rtol=1e-3)
 
 
-@points(1, "q3")
+@points(1, "q3", value=True)
 @cases(h=[1, 16])
 def test_q3_power_of_two(student, rng, h):
     """A power of two: the slopes fall by the same factor, down to 2 to the -8."""
@@ -104,7 +104,7 @@ def test_q3_power_of_two(student, rng, h):
     assert_close(student.slopes(h), want, atol=1e-6, rtol=1e-4)
 
 
-@points(1, "q3")
+@points(1, "q3", value=True)
 @cases(h=[3, 6])
 def test_q3_other_numbers(student, rng, h):
     """No power of two: the list for the power below, then every second one of the next list."""
@@ -113,7 +113,7 @@ def test_q3_other_numbers(student, rng, h):
     assert_close(student.slopes(h), want, atol=1e-6, rtol=1e-4)
 
 
-@points(1, "q3")
+@points(1, "q3", value=True)
 @cases(h=[1, 2])
 def test_q3_distance(student, rng, h):
     """The bias is minus slope times distance, also for keys after the query."""
@@ -149,7 +149,7 @@ def in_pieces(student, x, W, lengths):
     return torch.cat(outputs, dim=1)
 
 
-@points(2, "q4")
+@points(2, "q4", value=True)
 def test_q4_whole(student, rng):
     """In one piece: causal attention with turned queries and keys."""
     x, *W = text(rng)
@@ -210,7 +210,7 @@ def slow_bias(table, q, k, offset=0):
     return torch.stack([torch.stack([table[:, c] for c in row], dim=1) for row in rows], dim=1)
 
 
-@points(1, "q5")
+@points(1, "q5", value=True)
 def test_q5_near(student, rng):
     """Distances within reach have a column each."""
     table = normal(rng, 2, 9)
@@ -218,7 +218,7 @@ def test_q5_near(student, rng):
     assert torch.equal(got, slow_bias(table, 4, 5))
 
 
-@points(1, "q5")
+@points(1, "q5", value=True)
 def test_q5_far(student, rng):
     """Keys further away share the outermost columns."""
     table = normal(rng, 3, 5)

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Exercises 7: the Transformer
 #
-# They belong to the chapter *The Transformer*. You need Python with torch, here or on Colab, and about 120 minutes.
+# They belong to the chapter *The Transformer*. You need Python with torch, here or on Colab, and about 135 minutes.
 #
 # | question | points | minutes | difficulty | deliverable |
 # |---|---|---|---|---|
@@ -19,6 +19,7 @@
 # | Q4 laws on logits | 19 | 25 | ★★★ | `keeps_cache`, `keeps_past`, `keeps_mode` |
 # | Q5 find the bug | 5 | 10 | ★★☆ | `Writer`, mended |
 # | Q6 a written question | 4, by hand | 10 | ★★☆ | three to five sentences |
+# | Q7 an experiment | 4, by hand | 15 | ★★☆ | a figure or a table, and what it shows |
 #
 # Shape letters: `b` sentences, `n` tokens that are read now, `t` tokens read before, `k` tokens of the source, `d` features, `h` heads, `v` words. Write your answers where it says so and keep the names. After each question stands a self-check. It says what is probably wrong; passing it is necessary, not sufficient: grading uses more tests and other numbers. Hand in this notebook.
 
@@ -332,4 +333,38 @@ class Writer(nn.Module):
 # A score of the task looks at the likeliest word alone, so logits may be far off as long as the same word wins; and training works around a bug that it meets, for instance by taking the order of words from the source instead of from the positions. Reading one by one and at once must give the same logits, which position 0 breaks; a later token must change no earlier logits in evaluation mode (and both modes must agree without dropout), which the missing mask breaks. For the embeddings compare the two summands before training: with $d = 256$ a sinusoid's mean square is 1/2 beside 256, so a token's vector is nearly the same wherever it stands. The validation loss is wrong: in evaluation mode each place looks at the very words that it is to predict, so it is not the loss of a model that writes from left to right, and neither a stopping time nor a choice between models may rest on it.
 #
 # *Rubric, 4 points:* scores see only the winner of the argmax, or training adapts to the bug (1); cached = uncached for the positions, and no future in the past, or evaluation = training, for the mask (1); a measurement for the embeddings, such as the mean squares of both summands (1); the validation loss, since it is computed with the future in sight (1).
+# ### END SOLUTION
+
+# %% [markdown]
+# ## Q7. An experiment of your own
+#
+# *4 points, 15 minutes, ★★☆.* Ask a question about norms, smoothing or laws that a run can answer, and answer it with your functions from above. Say beforehand what you expect, and what would show you wrong. Change one thing, keep something beside it to compare with, and repeat with three seeds what depends on chance. Take a question of your own, or one of these: what happens to the size of the tokens in a deep stack with norms before, and with norms after? How does the least loss grow with the share that is smoothed?
+#
+# *Deliverable:* a figure or a table from the code cell below, and after the colon your question, what you expected, what came out, and what that does not show.
+
+# %%
+### EXPERIMENT: a person reads this cell and its output; grading does not run it
+### BEGIN SOLUTION
+print("layers  mean square with pre, with post")
+for layers in (1, 4, 16, 64):
+    row = []
+    for norm in ("pre", "post"):
+        squares = []
+        for seed in range(3):
+            torch.manual_seed(seed)
+            x, one, zero = torch.randn(10, 32), torch.ones(32), torch.zeros(32)
+            for _ in range(layers):
+                x = sublayer(x, bend(torch.randn(32, 32) / 32**0.5), one, zero, norm)
+            squares.append(x.square().mean())
+        row.append(f"{sum(squares) / 3:6.1f}")
+    print(f"{layers:6} ", *row)
+### END SOLUTION
+
+# %% [markdown]
+# **Answer Q7:**
+#
+# ### BEGIN SOLUTION
+# What does a deep stack do to the size of its tokens? I expected growth with the number of layers where the norm comes before, and none where it comes after. Everything else is the same in both columns, three seeds each. Pre grows about in proportion to the number of layers, since each adds something of the same size that nothing takes away; post has a mean square of 1 at every depth, as its last step says. The layers are random, and nothing here tells which of the two trains better.
+#
+# *Rubric, 4 points:* a question, and an expectation that the run could have refuted (1); one thing changed, something to compare with, and three seeds where there is chance (1); a figure or table that can be read without the text (1); a conclusion that says what was seen and no more, with one limit of it (1).
 # ### END SOLUTION

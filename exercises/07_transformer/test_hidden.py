@@ -20,7 +20,7 @@ def affine(rng, d):
     return 1 + normal(rng, d) / 2, normal(rng, d)
 
 
-@points(1, "q1")
+@points(1, "q1", value=True)
 @cases(axes=[1, 4])
 def test_q1_formula(student, rng, axes):
     """Mean and spread over the last axis, then gain, then bias, for any number of axes."""
@@ -55,7 +55,7 @@ def slow_sublayer(x, W, gain, bias, norm):
     return y if norm == "pre" else F.layer_norm(y, x.shape[-1:], gain, bias)
 
 
-@points(1, "q1")
+@points(1, "q1", value=True)
 @cases(norm=["pre", "post"])
 def test_q1_sublayer(student, rng, norm):
     """Pre: f reads the norm, and x goes on beside it. Post: the norm of the sum."""
@@ -110,7 +110,7 @@ def batch(rng, pad=0, v=7):
     return logits, targets
 
 
-@points(1, "q2")
+@points(1, "q2", value=True)
 def test_q2_no_smoothing(student, rng):
     """With a share of 0 it is the mean cross-entropy of valid tokens, in nats."""
     logits, targets = batch(rng)
@@ -119,7 +119,7 @@ def test_q2_no_smoothing(student, rng):
     assert all(map(torch.equal, student.last_args[:2], (logits, targets)))  # not changed
 
 
-@points(1, "q2")
+@points(1, "q2", value=True)
 def test_q2_formula(student, rng):
     """The share is spread evenly over all words but pad, and each valid token counts the same."""
     logits, targets = batch(rng)
@@ -165,7 +165,7 @@ def test_q2_gradient(student, rng):
     assert_close(got, want, atol=1e-5, rtol=1e-3)
 
 
-@points(1, "q2")
+@points(1, "q2", value=True)
 @cases(epsilon=[0.0, 0.1])
 def test_q2_least(student, rng, epsilon):
     """The least loss is the entropy of q, over words that are not pad; 0 without smoothing."""
@@ -242,7 +242,7 @@ def in_steps(decoder, ids, memory, lengths, steps):
     return torch.cat(logits, dim=1)
 
 
-@points(1, "q3")
+@points(1, "q3", value=True)
 @cases(part=["none", "own", "mem", "wide"])
 def test_q3_one_part(student, rng, part):
     """One sub-layer at a time, the others adding nothing: its norm, what it reads, the sum."""
@@ -258,7 +258,7 @@ def test_q3_one_part(student, rng, part):
     assert_close(in_steps(decoder, *args, [3]), slow_decoder(p, *args), atol=1e-3, rtol=1e-3)
 
 
-@points(2, "q3")
+@points(2, "q3", value=True)
 def test_q3_evaluation_mode(student, rng):
     """All at once in evaluation mode: no future there either, and no other logits."""
     decoder, p = loaded(student, rng)
@@ -367,7 +367,7 @@ def judge(student, rng, law, *, n=6, **habits):
     return bool(answers[1])
 
 
-@points(1, "q4")
+@points(1, "q4", value=True)
 @cases(per_call=[1, 2, 3])
 def test_q4_places(student, rng, per_call):
     """A model that counts calls instead of tokens is right at some cuts, and found at others."""
@@ -383,7 +383,7 @@ def test_q4_cache_and_future(student, rng):
     assert not judge(student, rng, "keeps_cache", peek=peek)
 
 
-@points(1, "q4")
+@points(1, "q4", value=True)
 @cases(pair=["01", "24", "45"])
 def test_q4_one_pair(student, rng, pair):
     """One token that sees one later token is enough, wherever they stand."""
@@ -403,7 +403,7 @@ def test_q4_any_ids(student, rng):
         assert not student.keeps_past(model, ids)
 
 
-@points(1, "q4")
+@points(1, "q4", value=True)
 @cases(mode=["evaluation", "training"])
 def test_q4_modes(student, rng, mode):
     """A bug in one mode alone: `keeps_mode` finds it, `keeps_past` if it is in evaluation mode."""
@@ -508,7 +508,7 @@ def test_q5_at_once(student, rng):
         assert_close(writer(ids)[0], slow_writer(p, ids), atol=1e-3, rtol=1e-3)
 
 
-@points(1, "q5")
+@points(1, "q5", value=True)
 @cases(b=[1, 4])
 def test_q5_after_a_prompt(student, rng, b):
     """A prompt, and then word by word: each word at its own place, for any number of sentences."""

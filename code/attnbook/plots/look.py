@@ -98,6 +98,9 @@ def figure_png(figure: Figure) -> tuple[bytes, int, int]:
         other = other.quantize(128, Image.Quantize.MAXCOVERAGE, kmeans=1).getpalette()
         few.putpalette(bytes(other[: 3 * 128]) + even.astype(np.uint8).tobytes())
         few = image.quantize(palette=few, dither=Image.Dither.NONE)
+    palette = np.array(few.getpalette()).reshape(-1, 3)
+    palette[palette.min(axis=1) > 255 - 7] = 255  # mixed with its greys: the ground is the page's
+    few.putpalette(palette.astype(np.uint8).tobytes())
     few.save(stored, format="PNG", optimize=True)
     return stored.getvalue(), width, height
 

@@ -1,5 +1,6 @@
 """The grammar corpus judged from outside: all its French through the checker of Grammalecte."""
 
+import hashlib
 import json
 import os
 import re
@@ -15,6 +16,9 @@ from grammar import french_text
 
 CHECKER = shutil.which("grammalecte-cli")
 PROCESSES = 2
+PASSED = (  # sha256 of the sentences that passed when all were checked
+    "41e5184b7b60fdbf771f8f15bebe9f4dfa40552e479c31785e4a6401358329c1"
+)
 FALSE_ALARMS = {  # rule: what it flags in its sentence (between brackets)
     # takes the verb of 'a chaud' or 'a porté' after a noun for the preposition 'à'
     r"conf_substantif_à_substantif|conf_à_a_locutions":
@@ -84,26 +88,31 @@ def _checker():
 
 
 def test_every_french_sentence_is_correct(tmp_path):
+    """All of them when the corpus has changed; else every eighth of those that all passed."""
     texts = sorted({french_text(pair.target) for part in grammar_corpus() for pair in part})
     assert len(texts) > 20_000
+    if hashlib.sha256("\n".join(texts).encode()).hexdigest() == PASSED:
+        texts = texts[::8]
     flags = check(texts, tmp_path)
     assert [flag for flag in flags if not is_false_alarm(flag)] == []
     assert len(flags) < 60  # a list of exceptions that excuses many is no list of exceptions
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Le maison rouge est grande.",
-        "Les petits chat mange la pomme.",
-        "Je ne vois pas la pommme.",
-        "Elle est parti hier.",
-        "Elles mange du pain.",
-        "Si il vient, je pars.",
-        "Il a manger la pomme.",
-        "Les lettres que j’ai écrit sont longues.",
-    ],
+WRONG = (
+    "Le maison rouge est grande.",
+    "Les petits chat mange la pomme.",
+    "Je ne vois pas la pommme.",
+    "Elle est parti hier.",
+    "Elles mange du pain.",
+    "Si il vient, je pars.",
+    "Il a manger la pomme.",
+    "Les lettres que j’ai écrit sont longues.",
 )
-def test_the_checker_sees_errors(text, tmp_path):
-    flags = check([text, "Le chat dort."], tmp_path)
-    assert flags and not any(is_false_alarm(flag) for flag in flags)
+
+
+def test_the_checker_sees_errors(tmp_path):
+    flags = [
+        flag for flag in check([*WRONG, "Le chat dort."], tmp_path) if not is_false_alarm(flag)
+    ]
+    seen = {flag.context.replace("[", "").replace("]", "") for flag in flags}
+    assert seen == set(WRONG)

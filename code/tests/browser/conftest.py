@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import os
-import subprocess
 import sys
 from contextlib import ExitStack
 from pathlib import Path
@@ -57,7 +56,7 @@ class Visit:
         self.context = browser.new_context(
             viewport={"width": width, "height": height}, color_scheme=theme, **options
         )
-        self.context.route("**/*", self._gate)
+        self.context.on("request", self._asked)  # a route would turn off the browser's cache
         self.page = self.context.new_page()
         self.base = base
         self.outside, self.errors = [], []
@@ -68,13 +67,9 @@ class Visit:
         self.page.on("response", self._response)
         self.page.on("websocket", self._socket)
 
-    def _gate(self, route):
-        url = route.request.url
-        if url.startswith((self.base, "blob:", "data:")):
-            route.continue_()
-        else:
-            self.outside.append(url)
-            route.abort()
+    def _asked(self, request):
+        if not request.url.startswith((self.base, "blob:", "data:")):
+            self.outside.append(request.url)
 
     def _socket(self, socket):
         if not socket.url.startswith(self.base.replace("http", "ws", 1)):
@@ -173,18 +168,6 @@ def show(visit, spare):
     yield open_page
     for shown in own:
         shown.context.close()
-
-
-@pytest.fixture(scope="session")
-def site() -> Path:
-    """The built site: `ATTNBOOK_SITE` if set, else built now by `make book`."""
-    if path := os.environ.get("ATTNBOOK_SITE"):
-        folder = Path(path).resolve()
-    else:
-        subprocess.run(["make", "book"], cwd=harness.ROOT, check=True, stdin=subprocess.DEVNULL)
-        folder = harness.ROOT / "_build" / "html"
-    assert any(folder.rglob("*.html")), f"no page in {folder}: did `make book` run?"
-    return folder
 
 
 @pytest.fixture(scope="session")

@@ -23,7 +23,7 @@ STOPS = f"""(box) => ({PARTS})(box).map((part, n) => [part, n])
 
 
 def test_axe_finds_nothing_serious(visit, server, site, pages):
-    """Every rule on the page as it is; in both themes what depends on colours."""
+    """Every rule in light, and in dark what depends on colours; of tokens alike one is kept."""
     found = {}
     with visit(server, reduced_motion="reduce") as shown:
         page = shown.page
@@ -32,13 +32,12 @@ def test_axe_finds_nothing_serious(visit, server, site, pages):
                 continue  # it leads to a page that is looked at
             page.goto(server + name, wait_until="load")
             assert set(page.evaluate(WOKEN)) <= {"awake"}
-            found[name] = complaints(page, without=COLOURS)
             page.evaluate(THIN_OUT)
-            found[name, "light"] = complaints(page, *COLOURS)
+            found[name] = complaints(page)
             page.evaluate("document.documentElement.dataset.theme = 'dark'")
             page.wait_for_timeout(100)  # the widgets follow
             found[name, "dark"] = complaints(page, *COLOURS)
-    assert len(found) > 30
+    assert len(found) > 20
     assert {where: what for where, what in found.items() if what} == {}
 
 

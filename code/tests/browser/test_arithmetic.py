@@ -68,12 +68,6 @@ def test_equals_masked_softmax(weights_of, several):
         torch.testing.assert_close(got, wanted, rtol=0, atol=1e-6)
 
 
-def test_length_zero_gives_zeros(weights_of):
-    case = {"queries": 2, "keys": 3, "scores": [1.0] * 6, "mask": None, "length": 0}
-    (got,) = weights_of([{**case, "causal": False, "divisor": 1}])
-    assert got == [0.0] * 6
-
-
 def test_a_large_matrix(weights_of):
     scores = np.random.default_rng(0).normal(0, 8, (64, 64)).astype("f4")
     case = {"queries": 64, "keys": 64, "scores": scores.ravel().tolist(), "mask": None}

@@ -4,6 +4,7 @@ A markdown cell must show the same in JupyterLab, Notebook, Colab and VS Code: w
 common is CommonMark with tables, dollars around formulas, and `<details>`.
 """
 
+import functools
 import html
 import json
 import re
@@ -14,7 +15,7 @@ import pytest
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
-CHAPTERS = [f"0{n}" for n in range(1, 8)] + ["gallery"]
+CHAPTERS = [f"0{n}" for n in (1, 2, 3, 3, 4, 5, 6, 7)] + ["gallery"]  # 3 has two pages
 KEYS = {"kernelspec", "language_info"}
 MYST = {
     "a role": re.compile(r"\{[a-z][\w:+-]*\}`"),
@@ -171,8 +172,8 @@ def pairs(site):
 def test_figures_and_equations_have_the_pages_numbers(pairs):
     for name, (page, text) in pairs.items():
         seen = Page(page)
-        assert re.findall(r"^\*\*(Fig\. [\d.]+)\*\*", text, re.MULTILINE) == seen.captions, name
-        tags = [f"({number})" for number in re.findall(r"\\tag\{([\d.]+)\}", text)]
+        assert re.findall(r"^\*\*(Fig\. [\da-z.]+)\*\*", text, re.MULTILINE) == seen.captions, name
+        tags = [f"({number})" for number in re.findall(r"\\tag\{([\da-z.]+)\}", text)]
         assert tags == seen.equations, name
 
 
@@ -188,10 +189,15 @@ def test_headings_are_those_of_the_page(pairs):
         text = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
         plain = [re.sub(r"[*`\\$]", "", h) for h in re.findall(r"^#+ (.*)$", text, re.MULTILINE)]
         shown = [re.sub(r"\\[()]", "", h) for h in Page(page.partition("<article")[2]).headings]
-        numbered = re.compile(r"^\d+(\.\d+)*\.\s+")  # a chapter's title has its number on the page
+        numbered = re.compile(r"^\d+[a-z]?(\.\d+)*\.\s+")  # on the page a title has its number
         shown = [numbered.sub("", shown[0]), *shown[1:]]
         assert [html.unescape(h) for h in plain] == shown[: len(plain)], name
         assert len(plain) > 3
+
+
+@functools.cache
+def ids_of(path):
+    return Page(path.read_text(encoding="utf-8")).ids
 
 
 def test_links_lead_into_the_site(pairs, site):
@@ -204,7 +210,7 @@ def test_links_lead_into_the_site(pairs, site):
             target = (site / "notebooks" / path).resolve()
             assert target.is_file() and target.is_relative_to(site), link
             if anchor and target.suffix == ".html":
-                assert anchor in Page(target.read_text(encoding="utf-8")).ids, link
+                assert anchor in ids_of(target), link
         assert "glossary" not in "".join(inside)
 
 
@@ -212,7 +218,7 @@ def test_citations_say_author_and_year_and_are_listed(pairs):
     for name, (page, text) in pairs.items():
         if name == "gallery":
             continue
-        cited = set(re.findall(r"[^()\n]*?\b((?:18|19|20)\d\d)\)", text))
+        cited = set(re.findall(r"\b((?:18|19|20)\d\d)\)", text))
         listed = text.partition("## References")[2]
         assert cited, name
         for year in cited:

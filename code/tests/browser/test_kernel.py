@@ -75,29 +75,6 @@ def test_equals_the_scores_and_softmax_of_python(fits_of, several):
         assert_equal(case, got)
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("leave_one_out", [False, True])
-def test_equals_python_on_fifty_points(fits_of, kernel, leave_one_out):
-    rng = np.random.default_rng(0)
-    for width in (0.02, 0.25, 3.0):
-        case = {"x": sorted(5 * rng.random(50)), "y": rng.normal(size=50).tolist()}
-        case |= {"queries": np.arange(0, 5, 0.1).tolist(), "truth": [], "known": []}
-        case |= {"kernel": kernel, "width": width, "leaveOneOut": leave_one_out}
-        case["known"] = case["y"] if leave_one_out else []
-        (got,) = fits_of([case])
-        assert_equal(case, got)
-        assert (width < 0.1 and kernel != "gaussian") == any(got["empty"])
-
-
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_a_point_at_the_edge_of_a_kernel(fits_of, kernel):
-    """Only the boxcar holds its edge."""
-    case = {"x": [0.0, 90.0], "y": [7.0, 1.0], "queries": [2.0], "truth": [], "known": []}
-    (got,) = fits_of([{**case, "kernel": kernel, "width": 2.0, "leaveOneOut": False}])
-    within = {"boxcar": 7.0, "gaussian": 7.0}.get(kernel, 0.0)
-    assert got["fit"] == pytest.approx([within], abs=1e-9)
-
-
 @pytest.mark.parametrize(
     ("row", "count"), [([0.96, 0.04], 1), ([0.04, 0.9, 0.06], 2), ([0.25] * 4, 4), ([0.0, 0.0], 0)]
 )

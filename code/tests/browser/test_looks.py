@@ -1,11 +1,20 @@
 """How the pages look: code that fits, a landing page that shows itself, a way on from each page."""
 
+import base64
+import json
 import re
 from pathlib import Path
-from urllib.parse import urljoin
+from types import SimpleNamespace
+from urllib.parse import urljoin, urlsplit
 
+import numpy as np
 import pytest
+import torch
 from bs4 import BeautifulSoup
+from PIL import Image
+from site_checks import arrive, wake
+
+from attnbook.metrics import hit_rate
 
 ROOT = Path(__file__).resolve().parents[3]
 SIDES = (("left", "prev"), ("right", "next"))
@@ -22,10 +31,12 @@ def book_pages(pages):
 def test_assertions_are_tinted(visit, server, theme):
     """Every line that asserts has a ground of its own, and no other line."""
     with visit(server, theme=theme) as shown:
-        shown.page.goto(server + "book/03_scoring.html")
+        shown.page.goto(server + "book/03_attention.html")
         lines = shown.page.locator(".cell_input .hll")
-        texts = lines.all_inner_texts()
-        assert sum(text.lstrip().startswith("assert") for text in texts) > 20
+        code = "".join(shown.page.locator(".cell_input pre").all_text_contents())
+        asserts = [line for line in code.splitlines() if line.lstrip().startswith("assert")]
+        tinted = [text.lstrip().startswith("assert") for text in lines.all_text_contents()]
+        assert sum(tinted) == len(asserts) > 10
         tint, plain = (
             node.evaluate("(node) => getComputedStyle(node).backgroundColor")
             for node in (lines.first, shown.page.locator(".cell_input .highlight").first)
@@ -34,25 +45,155 @@ def test_assertions_are_tinted(visit, server, theme):
 
 
 def test_the_landing_page_shows_what_it_is_at_once(visit, server):
-    """On a desktop the live map is whole in the first view, and the diagram begins in it."""
+    """On a desktop the measured translation is whole in the first view; the diagram begins."""
     with visit(server, height=900) as shown:
         page = shown.page
         page.goto(server + "book/index.html")
-        page.wait_for_function("document.querySelector('.attn-widget').dataset.widget")
         assert page.locator(".attn-drawing.across").bounding_box()["y"] < 800
-        for what in (".attn-hero canvas:visible", ".attn-go a"):
+        for what in (".attn-translation svg", ".attn-verdict", ".attn-go a"):
             place = page.locator(f".bd-article {what}").first.bounding_box()
             assert place["y"] >= 0 and place["y"] + place["height"] <= 900, what
         assert page.locator(".attn-claim .hll").count() >= 1
-        assert "sure of nothing" in page.locator(".attn-claim .attn-printed").inner_text()
+        assert "uncertain" in page.locator(".attn-claim .attn-said").inner_text()
+        assert page.locator(".attn-claim img:visible").count() == 1
 
 
-def test_the_landing_map_moves_within_the_first_view_of_a_phone(visit, server):
+def test_the_landing_page_counts_what_the_metric_counts(site):
+    """The words on a sure link: the page's count beside `metrics.hit_rate` on the same weights."""
+    state = json.loads((ROOT / "book/_site/playground/opening.json").read_text("utf-8"))
+    pair = SimpleNamespace(**state["example"])
+    pair.sure = pair.possible = {tuple(link) for link in pair.sure}
+    q, k = len(state["written"]), len(pair.source)
+    place = state["layer"] * state["config"]["num_heads"] + state["head"]
+    stored = base64.b64decode(state["maps"]["cross"])[place * q * k : (place + 1) * q * k]
+    weights = torch.tensor(list(stored)).reshape(q, k) / 255
+    text = (site / "book" / "index.html").read_text("utf-8")
+    hits, of = map(int, re.search(r"<b>(\d+) of (\d+)</b> words on a sure link", text).groups())
+    assert of == len({row for row, _ in pair.sure}) > 3
+    assert hits / of == hit_rate([weights], [pair])
+    assert hit_rate([weights.flip(1)], [pair]) < 1, "a head that looks elsewhere would not score"
+
+
+def test_the_landing_translation_plays_within_the_first_view_of_a_phone(visit, server):
     with visit(server, width=360, height=740) as shown:
         page = shown.page
         page.goto(server + "book/index.html")
-        page.wait_for_function("document.querySelector('.attn-widget').dataset.widget")
-        assert page.locator(".attn-hero canvas").first.bounding_box()["y"] < 640
+        assert page.locator(".attn-translation svg").bounding_box()["y"] < 640
+        whole = page.locator(".attn-count").inner_text()
+        page.get_by_role("button", name="Play").click()
+        assert page.locator(".attn-count").inner_text() == "0 of 0 so far"
+        assert page.locator(".step.later").count() == page.locator(".step").count()
+        page.get_by_role("button", name="Stop").click()
+        assert page.locator(".attn-count").inner_text() == whole
+        assert page.locator(".step.later").count() == 0
+
+
+EDGES = """() => {
+  const left = (node) => {
+    const pad = node.matches(".attn-heatmap") ? parseFloat(getComputedStyle(node).paddingLeft) : 0;
+    return Math.round(node.getBoundingClientRect().left + pad);
+  };
+  const kinds = {
+    text: "section > p", code: "div.cell_input",
+    figure: "figure :is(img:not(.attn-part), .attn-stack, svg.across)",
+    widget: ".attn-widget .attn-heatmap", caption: "figcaption", moves: "ol.attn-moves",
+  };
+  return Object.fromEntries(Object.entries(kinds).map(([kind, what]) => [kind, [...new Set(
+    [...document.querySelectorAll(`.bd-article ${what}`)]
+      .filter((node) => node.getClientRects().length)
+      .filter((node) => !node.closest("li, .attn-signature, details"))
+      .map(left))]]));
+}"""
+
+
+def test_text_code_figures_widgets_and_captions_share_their_left_edge(visit, server, site, pages):
+    """To a pixel, on a desktop and on a phone."""
+    kinds = set()
+    for width in (1280, 390):
+        with visit(server, width=width) as shown:
+            for name in (name for name in pages if re.match(r"book/\d\d_", name)):
+                arrive(shown.page, site, server, name)
+                wake(shown.page)
+                found = shown.page.evaluate(EDGES)
+                (edge,) = found["text"]
+                other = {k: v for k, v in found.items() if any(abs(x - edge) > 1 for x in v)}
+                assert other == {}, (name, width, edge)
+                kinds |= {kind for kind, lefts in found.items() if lefts}
+    assert len(kinds) == 6
+
+
+def test_on_a_phone_a_figure_s_panels_stand_below_each_other(visit, server, site):
+    """Each within the column, none cut off, and no figure twice; on a desktop they are one."""
+    with visit(server, width=390) as shown:
+        arrive(shown.page, site, server, "book/01_cues.html")
+        column = shown.page.locator(".bd-article").bounding_box()["width"]
+        stacks = shown.page.locator(".attn-stack")
+        assert stacks.count() >= 3
+        for stack in stacks.all():
+            stack.scroll_into_view_if_needed()
+            assert stack.get_attribute("aria-label")
+            assert stack.locator("xpath=preceding-sibling::*[1]").is_hidden()
+            rows = [row.bounding_box() for row in stack.locator("> span").all()]
+            assert max(row["width"] for row in rows) <= column
+            assert rows[0]["y"] < rows[-1]["y"]
+            part = stack.locator(".attn-part:visible").first
+            part.evaluate("(img) => img.decode()")
+            drawn = part.evaluate("(i) => [i.width / i.height, i.naturalWidth / i.naturalHeight]")
+            assert drawn[0] == pytest.approx(drawn[1], rel=0.01)
+    with visit(server) as shown:
+        arrive(shown.page, site, server, "book/01_cues.html")
+        assert shown.page.locator(".attn-stack:visible").count() == 0
+        assert shown.page.locator(".attn-picture:visible").count() >= 5
+
+
+FADES = """() => [...document.querySelectorAll(".bd-article pre")]
+  .filter((pre) => pre.checkVisibility())
+  .map((pre) => [pre.scrollWidth > pre.clientWidth + 1,
+    parseFloat(getComputedStyle(pre).getPropertyValue("--attn-fade"))])"""
+
+
+def test_on_a_phone_code_that_goes_on_fades_at_its_right(visit, server, site):
+    """What fits does not fade, and what is read to its end no longer does."""
+    with visit(server, width=390) as shown:
+        arrive(shown.page, site, server, "book/01_cues.html")
+        found = shown.page.evaluate(FADES)
+        assert {scrolls: {fade for s, fade in found if s == scrolls} for scrolls in (0, 1)} == {
+            False: {0},
+            True: {32},
+        }
+        shown.page.evaluate(
+            "document.querySelectorAll('.bd-article pre').forEach((pre) => pre.scrollBy(9999, 0))"
+        )
+        shown.page.wait_for_function(f"({FADES})().every(([, fade]) => fade === 0)")
+
+
+HIGH = """() => {
+  const ground = getComputedStyle(document.documentElement).getPropertyValue("--attn-ground");
+  const widget = getComputedStyle(document.querySelector(".attn-heatmap"));
+  return [ground, widget.getPropertyValue("--ah-ramp"),
+    [...document.querySelectorAll("figure img")].filter((img) => img.getClientRects().length)
+      .map((img) => img.src)];
+}"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_high_is_far_from_the_ground_in_figures_and_widgets(visit, server, site, theme):
+    """The last colour of the widgets' scale is in the page's figures, and the ground behind it."""
+    with visit(server, theme=theme) as shown:
+        arrive(shown.page, site, server, "book/05_multihead.html")
+        wake(shown.page)
+        ground, ramp, sources = shown.page.evaluate(HIGH)
+    light = lambda colour: sum(bytes.fromhex(colour.strip().lstrip("#")))  # noqa: E731
+    first, *_, last = (abs(light(colour) - light(ground)) for colour in ramp.split())
+    assert last > 3 * first
+    heat = [urlsplit(source).path for source in sources if "_images" in source]
+    assert heat
+    for path in heat[:2]:
+        image = Image.open(site / path[1:]).convert("RGB")
+        seen = np.array([colour for _, colour in image.getcolors(10**6)])
+        high = list(bytes.fromhex(ramp.split()[-1].lstrip("#")))
+        assert np.abs(seen - high).max(axis=1).min() <= 8, path
+        assert bytes(image.getpixel((0, 0))).hex() == ground.strip().lstrip("#"), path
 
 
 def test_every_page_leads_on(site, pages):
@@ -86,9 +227,10 @@ def test_the_landing_page_has_a_card_for_every_chapter(visit, server, pages):
     chapters = [name for name in pages if re.match(r"book/\d\d_", name)]
     with visit(server) as shown:
         shown.page.goto(server + "book/index.html")
-        links = shown.page.locator(".attn-cards > li > p:first-child > a").all()
+        links = shown.page.locator(".attn-cards > li > p > a").all()
         found = [link.evaluate("(link) => link.href").removeprefix(server) for link in links]
         assert found == chapters
+        assert shown.page.locator(".attn-cards .attn-matrix").count() == len(chapters)
         links[1].click(force=True)
         assert shown.page.url == server + chapters[1]
 

@@ -24,7 +24,7 @@ sys.path.pop(0)
 
 from attnbook.widgets import bundle
 
-CHAPTER = nbformat.read(ROOT / "book" / "03_scoring.ipynb", as_version=4)
+CHAPTER = nbformat.read(ROOT / "book" / "03_attention.ipynb", as_version=4)
 ID = "0" * 32
 
 

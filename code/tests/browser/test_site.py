@@ -36,6 +36,13 @@ def test_no_page_asks_outside_or_errs(walked, device):
     assert not {name: found.faults for name, found in walked[device].items() if found.faults}
 
 
+def test_an_outside_request_would_be_seen(visit, server):
+    with visit(server) as shown:
+        shown.page.goto(server + "book/notation.html")
+        shown.page.evaluate("fetch('https://example.org/').catch(() => {})")
+        assert shown.outside == ["https://example.org/"]
+
+
 def test_no_page_scrolls_sideways_on_a_phone(walked):
     widths = {name: found.width for name, found in walked["phone"].items() if found.width > 360}
     assert not widths
@@ -133,9 +140,10 @@ def check_answers(page, box):
 
 @pytest.mark.parametrize("device", WIDTHS)
 def test_every_widget_answers(visit, server, site, pages, device):
+    """On a phone in every page; on a desktop, from files, one of each class."""
     base = server if device == "phone" else f"{site.as_uri()}/"
     with visit(base, width=WIDTHS[device]) as shown:
-        for name in having(site, pages, VIEW):
+        for name in having(site, pages, VIEW) if device == "phone" else ["book/gallery.html"]:
             arrive(shown.page, site, base, name)
             for box in wake(shown.page):
                 check_answers(shown.page, box)
@@ -220,15 +228,16 @@ def test_without_javascript_pictures_are_there_and_keep_their_shape(
     with visit(server, width=WIDTHS[device], java_script_enabled=False) as shown:
         for name in having(site, pages, VIEW if device == "desktop" else "<img"):
             shown.page.goto(server + name)
-            pictures = "figure img, .cell_output img, .attn-widget img"
+            pictures = ":is(figure, .cell_output, .attn-widget) img:not(.attn-part)"
             sizes = shown.page.locator(pictures).evaluate_all(
                 """(all) => all.filter((img) => img.getClientRects().length).map((img) => [
                   img.getBoundingClientRect().toJSON(),
-                  ...["width", "height"].map((n) => Number(img.getAttribute(n))), img.alt])"""
+                  ...["width", "height"].map((n) => Number(img.getAttribute(n))), img.alt,
+                  (img.closest(".attn-scroll") ?? img).clientWidth])"""
             )
-            for size, width, height, alt in sizes:
+            for size, width, height, alt, seen_width in sizes:
                 assert size["width"] / size["height"] == pytest.approx(width / height, rel=0.02)
-                assert alt and size["width"] <= (328 if device == "phone" else 1280), name
+                assert alt and seen_width <= (328 if device == "phone" else 1280), name
                 seen += 1
             assert not shown.faults
     assert seen > 5

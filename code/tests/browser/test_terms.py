@@ -13,7 +13,7 @@ pytest.importorskip("sphinx")
 
 from attn_search import words
 
-CHAPTER = "book/03_scoring.html"
+CHAPTER = "book/03_attention.html"
 TERM = "a.attn-term"
 
 
@@ -100,13 +100,13 @@ def test_the_index_names_chapters(visit, server):
 
 
 FINDS = {  # what a reader types, and the page that must be among those found
-    "masked_softmax": "book/03_scoring.html",
+    "masked_softmax": "book/03_attention.html",
     "MultiHeadAttention": "book/05_multihead.html",
     "√d": "book/03_scoring.html",
     "sqrt(d)": "book/03_scoring.html",
     r"\sqrt{d}": "book/03_scoring.html",
     "d_k": "book/notation.html",
-    "α_ij": "book/03_scoring.html",
+    "α_ij": "book/03_attention.html",
     "W_q": "book/04_bahdanau.html",
     "ω": "book/06_positions.html",
     "head_mask": "book/05_multihead.html",

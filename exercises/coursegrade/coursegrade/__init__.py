@@ -2,6 +2,7 @@
 
 Rooms, in the order in which they may import: `limits`, `wire`, `seccomp`, `bubblewrap`, `docker`,
 `backends`, `box`, `notebook`, `student`, `testing`, `runner`, `answers`, `watched`, `exercise`,
-`release`, `handins`, `unpack`, `grade_one`, `tables`, `written`, `reports`, `cluster`, `batch`,
-`roster`, `gradebook`, `gradescope`. `driver` runs inside the box and knows only `wire`.
+`release`, `handins`, `unpack`, `forked`, `grade_one`, `safe`, `feedback`, `tables`, `written`,
+`reports`, `cluster`, `batch`, `totals`, `late`, `returns`, `roster`, `gradebook`, `gradescope`,
+`mutants`, `class_page`. `driver` runs inside the box and knows only `wire`.
 """

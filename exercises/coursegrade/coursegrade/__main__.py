@@ -1,4 +1,4 @@
-"""The commands: ``python -m coursegrade release|grade|gradebook``; `make` calls them."""
+"""The commands: ``python -m coursegrade release|grade|gradebook|statistics``; `make` calls them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from .reports import clean
+from .safe import clean
 
 
 def _release(options) -> None:
@@ -36,22 +36,65 @@ def _grade(options) -> None:
 
 
 def _gradebook(options) -> None:
-    from . import gradebook, gradescope
+    from . import gradebook, gradescope, late
 
     if (options.roster is None) == (options.gradescope is None):
         raise ValueError("gradebook needs either a roster (ROSTER=) or a folder (GRADESCOPE=)")
+    policy = late.read(options.late) if options.late else None
     if options.gradescope is not None:
-        files, notes = gradescope.write(options.results, options.gradescope, options.only_auto)
+        files, notes = gradescope.write(
+            options.results, options.gradescope, options.only_auto, policy
+        )
         said = f"{len(files)} results for Gradescope in {options.gradescope}"
     else:
         path, filled = gradebook.write(
-            options.results, options.roster, options.out, options.column, options.only_auto
+            options.results, options.roster, options.out, options.column, options.only_auto, policy
         )
         notes = filled.notes
         said = f"{path}: {filled.marks} marks in the column {filled.column!r}"
     for note in notes:
         print(clean(note).replace("\n", " "))
     print(said)
+    print(f"{options.results / 'totals.csv'}, and feedback/ with what is known now beside it")
+
+
+def _statistics(options) -> None:
+    from . import class_page
+    from .exercise import Exercise
+
+    print(class_page.write(Exercise(options.exercise), options.results))
+
+
+def _variant(options) -> None:
+    from . import variant
+    from .exercise import Exercise
+
+    print(variant.write(Exercise(options.exercise), options.word, options.out))
+
+
+def _autograder(options) -> None:
+    from . import autograder
+    from .exercise import Exercise
+
+    print(autograder.write(Exercise(options.exercise), options.out, options.salt))
+
+
+def _autograde(options) -> None:
+    from . import autograder
+
+    print(autograder.run(options.folder))
+
+
+def _similar(options) -> None:
+    from . import similar
+    from .exercise import Exercise
+
+    alike, missed = similar.write(Exercise(options.exercise), options.submissions, options.out)
+    for words in missed:
+        print(clean(f"not compared: {words}"), file=sys.stderr)
+    for one in alike[:20]:
+        print(clean(f"{one.share:4.0%}  {one.one} | {one.other}"))
+    print(f"{options.out}: {len(alike)} pairs to look at")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -69,6 +112,10 @@ def _parser() -> argparse.ArgumentParser:
     grade.add_argument("--scheduler", default="", help="a Dask scheduler, tcp://…")
     grade.add_argument("--quiet", action="store_true", help="no progress bar")
     grade.set_defaults(run=_grade)
+    page = commands.add_parser("statistics", help="write a page on the class, class.html")
+    page.add_argument("exercise", type=Path)
+    page.add_argument("results", type=Path, help="the folder that grade wrote")
+    page.set_defaults(run=_statistics)
     book = commands.add_parser("gradebook", help="fill an export of Canvas or Moodle")
     book.add_argument("results", type=Path, help="the folder that grade wrote")
     book.add_argument("--roster", type=Path, help="your export; it is not changed")
@@ -76,7 +123,25 @@ def _parser() -> argparse.ArgumentParser:
     book.add_argument("--column", default="", help="which column; default: called as the exercise")
     book.add_argument("--only-auto", action="store_true", help="leave written questions out")
     book.add_argument("--gradescope", type=Path, help="a folder for results.json files instead")
+    book.add_argument("--late", type=Path, help="late.toml: what a late hand-in loses")
     book.set_defaults(run=_gradebook)
+    similar = commands.add_parser("similar", help="which hand-ins are alike, for a person to read")
+    for name in ("exercise", "submissions", "out"):
+        similar.add_argument(name, type=Path)
+    similar.set_defaults(run=_similar)
+    other = commands.add_parser("variant", help="write an exercise with other names and numbers")
+    other.add_argument("exercise", type=Path)
+    other.add_argument("word", help="what draws it: a year, a group, a student")
+    other.add_argument("out", type=Path)
+    other.set_defaults(run=_variant)
+    archive = commands.add_parser("autograder", help="write the zip that Gradescope runs")
+    archive.add_argument("exercise", type=Path)
+    archive.add_argument("out", type=Path, help="a file that ends in .zip")
+    archive.add_argument("--salt", default="", help="decides the tests' numbers; default: new")
+    archive.set_defaults(run=_autograder)
+    inside = commands.add_parser("autograde", help="what the zip calls in Gradescope's container")
+    inside.add_argument("folder", type=Path)
+    inside.set_defaults(run=_autograde)
     return parser
 
 

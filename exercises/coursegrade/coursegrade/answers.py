@@ -41,7 +41,8 @@ def answers(cells, given: Given = Given(), by_hand=()) -> dict[str, str]:  # noq
         elif own.strip():
             found[question].append(own)
     texts = {question: _joined(parts) for question, parts in found.items()}
-    return {question: text or _joined(code.get(question, [])) for question, text in texts.items()}
+    parts = {question: (text, _joined(code.get(question, []))) for question, text in texts.items()}
+    return {question: "\n\n".join(filter(None, both)) for question, both in parts.items()}
 
 
 def _joined(parts: list[str]) -> str:

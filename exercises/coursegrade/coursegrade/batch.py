@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib.metadata
 import json
 import os
 import secrets
 import sys
+import threading
+import time
 from pathlib import Path
 
 import joblib
 from tqdm import tqdm
 
-from . import cluster, grade_one, handins, release, reports
+from . import cluster, grade_one, handins, release, reports, safe
 from .backends import backend
 from .exercise import Exercise
 from .limits import Limits
@@ -40,7 +43,8 @@ def key(task: grade_one.Task, version: str) -> str:
 
 def tasks(exercise: Exercise, found: list[handins.HandIn], salt: str, limits: Limits):
     """One task a student, with the hand-in's bytes in it."""
-    rest = (exercise.tests, tuple(exercise.by_hand()), exercise.forbidden())
+    rest = (exercise.tests, release.references(exercise))
+    rest += (tuple(exercise.by_hand()), exercise.forbidden())
     rest += (release.given(exercise), salt, limits)
     return [grade_one.Task(one.student, *_content(one), *rest) for one in found]
 
@@ -119,7 +123,7 @@ def grade(
     store.mkdir(parents=True, exist_ok=True)
     salt = _begun(out, exercise, salt)
     for name in nobodys:
-        print(f"nobody's, and not read: {reports.clean(name)}", file=sys.stderr)
+        print(f"nobody's, and not read: {safe.clean(name)}", file=sys.stderr)
     todo, version = tasks(exercise, found, salt, limits), grader_version()
     paths = [store / f"{key(task, version)}.json" for task in todo]
     records = [_stored(path) for path in paths]
@@ -132,7 +136,8 @@ def grade(
         if path not in paths:
             path.unlink()  # stale: another hand-in, other tests, another grader or salt
     for record, one in zip(records, found, strict=True):
-        record |= {"name": one.name, "id": one.id, "source": one.source}
+        file = handins.readable(one.files[0].name) if one.files else ""
+        record |= {"name": one.name, "id": one.id, "source": one.source, "file": file, "at": one.at}
     about = {"exercise": exercise.name, "title": exercise.title(), "salt": salt}
     about |= {"points": exercise.points(), "by_hand": exercise.by_hand()}
     for note in reports.write(out, about, records):
@@ -147,8 +152,26 @@ def _stored(path: Path) -> dict | None:
         return None
 
 
-def _numbered(i: int, task: grade_one.Task, ours) -> tuple[int, dict | None]:
-    """A place and its record; None where a cluster's worker, one that came late, is not fit."""
+@functools.cache
+def _end_with(parent: int) -> None:
+    """From now on end this process when its parent is gone: joblib's worker would wait for ever."""
+
+    def watch():
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _numbered(i: int, task: grade_one.Task, ours, grader: int = 0) -> tuple[int, dict | None]:
+    """A place and its record; None where a cluster's worker, one that came late, is not fit.
+
+    Args:
+        grader: the process that asks, if its workers are children of it.
+    """
+    if grader and os.getppid() == grader:
+        _end_with(grader)
     fit = ours is None or not cluster.unfit(cluster.fitness(), ours)
     return i, grade_one.mark(task) if fit else None
 
@@ -178,7 +201,8 @@ def _run(todo: list[grade_one.Task], jobs: int, scheduler: str):
 
 def _in_parallel(some: dict[int, grade_one.Task], jobs: int | None, ours):
     parallel = joblib.Parallel(n_jobs=jobs, batch_size=1, return_as="generator_unordered")
-    return parallel(joblib.delayed(_numbered)(i, task, ours) for i, task in list(some.items()))
+    one, grader = joblib.delayed(_numbered), 0 if ours else os.getpid()
+    return parallel(one(i, task, ours, grader) for i, task in list(some.items()))
 
 
 def summary(records: list[dict]) -> str:

@@ -133,6 +133,11 @@ def run(request):
     if request["do"] == "cell":
         exec(compile(request["source"], f"<cell {request['number']}>", "exec"), names)
         return {"answer": None}
+    if request["do"] == "ours":  # earlier questions, where the student's would spoil later ones
+        space = {}
+        exec(request["source"], space)
+        names.update({name: space[name] for name in request["names"]})
+        return {"answer": None}
     if request["do"] == "get":
         return {"answer": wire.encode(find(request), refer)}
     return call(request)

@@ -7,22 +7,17 @@ own with a deadline and a memory limit, whatever the hand-in makes it do.
 from __future__ import annotations
 
 import json
-import os
 import pickle
-import signal
-import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import NamedTuple
 
-from . import answers, notebook, unpack, watched
+from . import answers, forked, notebook, unpack, watched
 from .exercise import Tests
 from .limits import Limits
 from .notebook import Given, Unreadable
 
 GRADED, LOOK, UNREADABLE, FAULT = "graded", "graded: look", "unreadable", "fault"
-NOT_YET = "not answered yet"
 
 
 class Task(NamedTuple):
@@ -34,6 +29,7 @@ class Task(NamedTuple):
     problem: str  # why there is none
     flags: tuple[str, ...]  # what is known before: lateness, other files
     tests: Tests
+    references: tuple[tuple[str, tuple[str, ...], str], ...]  # of each question, for later ones
     by_hand: tuple[str, ...]  # the written questions
     forbidden: dict[str, list[str]]
     given: Given
@@ -60,28 +56,14 @@ def blank(task: Task) -> dict:
 
 def in_worker(task: Task) -> dict:
     """`examine` in a process of its own: its death or its end is a record, too."""
-    here = str(Path(__file__).resolve().parents[1])
-    paths = [here, *filter(None, [os.environ.get("PYTHONPATH")])]
-    worker = subprocess.Popen(
-        [sys.executable, "-m", "coursegrade.grade_one"],
-        **{"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE},
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
-        start_new_session=True,
-    )
     try:
-        out, words = worker.communicate(pickle.dumps(task), timeout=task.limits.whole)
-        return json.loads(out)
-    except subprocess.TimeoutExpired:
+        answer, ended = forked.run(pickle.dumps(task), task.limits.whole)
+        return json.loads(answer)
+    except TimeoutError:
         why = f"to read and mark it took more than {task.limits.whole:g} s"
         return blank(task) | {"problem": why}
     except ValueError:
-        said = words.decode(errors="replace").strip()[-300:]
-        why = f"its worker ended with {worker.returncode}: {said}"
-        return blank(task) | {"status": FAULT, "problem": why}
-    finally:
-        if worker.poll() is None:
-            os.killpg(worker.pid, signal.SIGKILL)
-            worker.communicate()
+        return blank(task) | {"status": FAULT, "problem": f"its worker ended with {ended}"}
 
 
 def examine(task: Task) -> dict:
@@ -126,12 +108,12 @@ def _graded(task: Task, cells, look: list[str]) -> dict:
     import torch  # from here on
 
     from . import runner
-    from .student import Student
+    from .student import NOT_YET, Student
 
     torch.allclose = runner.of_one_shape(torch.allclose)  # this process is the hand-in's alone
     student = Student(notebook.code_cells(cells), task.limits)
     try:
-        rows = runner.run(student, task.tests, task.salt)
+        rows = runner.counted(runner.run(student, task.tests, task.salt, task.references))
     finally:
         student.close()
     report = student.report()
@@ -159,22 +141,13 @@ def _limit(memory: int) -> None:
         print("no memory limit here", file=sys.stderr)
 
 
-def work() -> None:
-    """The worker: a task from standard input, its record to standard output."""
-    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what is printed on the way is not the record
-    task = pickle.load(sys.stdin.buffer)
+def work(raw: bytes) -> bytes:
+    """What the worker does: a packed task becomes a record, as one line of JSON."""
+    task = pickle.loads(raw)
     _limit(task.limits.memory)
     try:
         record = examine(task)
     except MemoryError:
         why = f"to read and mark it takes more than {task.limits.memory >> 20} MB of memory"
         record = blank(task) | {"problem": why}
-    json.dump(record, out)
-    out.close()
-
-
-if __name__ == "__main__":
-    from coursegrade import grade_one  # the module that the task was packed with
-
-    grade_one.work()
+    return json.dumps(record).encode()

@@ -6,77 +6,21 @@ ours, an unreadable hand-in and an answer that nobody has marked are not zero.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
 
-from . import reports, roster, written
+from . import late, returns, roster
+from .safe import FORMULA
+from .totals import Total, most, results, totals
 
 EMPTY = {"", "-", "–"}  # Moodle writes a dash where there is no grade
 NUMBER = re.compile(r"-?\d+([.,]\d+)?")
 COMMA = re.compile(r"-?\d+,\d+")
+OURS = "<p>Total: "  # how a comment of ours begins
 POINT = re.compile(r"-?\d+\.\d+")
-
-
-class Total(NamedTuple):
-    """What a hand-in is worth in all; `points` is None where that is not known."""
-
-    result: dict
-    points: Decimal | None
-    why_not: str
-
-
-def results(folder) -> dict:
-    """What `make grade` wrote into a folder.
-
-    Raises:
-        ValueError: there is none, or an older version wrote it.
-    """
-    path = Path(folder) / "results.json"
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        raise ValueError(f"RESULTS must be a folder that make grade wrote, got {folder}") from None
-    known = isinstance(content, dict) and {"title", "by_hand", "points"} <= set(content)
-    if not known or any("source" not in result for result in content["results"]):
-        raise ValueError(f"{path} was written by an older version: run make grade once more")
-    return content
-
-
-def totals(folder, only_auto: bool = False) -> list[Total]:
-    """Each hand-in's points in all, automatic ones and those by hand.
-
-    Args:
-        only_auto: leave the written questions out.
-
-    Raises:
-        ValueError: a mark in written.csv is not one, or is for nobody who handed in.
-    """
-    content = results(folder)
-    given = {}
-    if not only_auto and content["by_hand"]:
-        rows = written.read(Path(folder) / "written.csv")
-        given = written.points(rows, content["by_hand"])
-    names = [reports.cell(result["student"]) for result in content["results"]]
-    strangers = sorted({student for student, _ in given} - set(names))
-    if strangers:
-        raise ValueError(f"written.csv marks who handed nothing in: {', '.join(strangers)}")
-    questions = [] if only_auto else list(content["by_hand"])
-    found = []
-    for result, name in zip(content["results"], names, strict=True):
-        auto = reports.marks(result, content["points"])["auto"]
-        missing = [question for question in questions if (name, question) not in given]
-        why = f"{result['status']}: {result['problem']}" if auto == "" else ""
-        if not why and missing:
-            why = f"no mark in written.csv for {', '.join(missing)}"
-        if not why and given and names.count(name) > 1:
-            why = "written.csv has two students of this name"
-        points = None if why else auto + sum(given[name, question] for question in questions)
-        found.append(Total(result, None if why else Decimal(points), why))
-    return found
 
 
 class Filled(NamedTuple):
@@ -105,6 +49,10 @@ def fill(book: roster.Roster, found: list[Total], place: int) -> Filled:
         notes += [note] if note else []
         notes += [f"late: {label} ({book.late(row)})"] if book.late(row) else []
         marks += not note.startswith("left")
+        if not note.startswith("left"):
+            comment, note = _comment(book, row, total.comment, label)
+            changes |= comment
+            notes += [note] if note else []
     notes += [f"no hand-in: {person.label}" for person in book.people if person.row not in claimed]
     if quoted:
         notes.append(f"cells that a spreadsheet would run got a quote: {'; '.join(quoted)}")
@@ -126,6 +74,17 @@ def _mark(book, row: int, place: int, total: Total, label: str) -> tuple[str | N
     if Decimal(before.replace(",", ".")) == total.points:
         return None, ""  # it is there already, in the export's own form
     return after, f"replaced: {label} had {before}, has {after} now"
+
+
+def _comment(book, row: int, after: str, label: str) -> tuple[dict, str]:
+    """The change of Moodle's column "Feedback comments"; a person's own comment stays."""
+    column = book.comments()
+    if column is None or column >= len(book.table.rows[row]) or not after:
+        return {}, ""
+    before = book.table.rows[row][column].text.strip()
+    if before and not before.startswith(OURS):
+        return {}, f"comment left as it was: {label}"
+    return {(row, column): after}, ""
 
 
 def _owners(book: roster.Roster, found: list[Total]) -> tuple[dict[int, Total], set, list[str]]:
@@ -173,9 +132,11 @@ def _safe_cells(book: roster.Roster) -> dict[tuple[int, int], str]:
 
 def runs(text: str) -> bool:
     """Whether a spreadsheet may take a text for a formula. Numbers and a lone dash are none."""
+    if text.startswith(("\t", "\r")):
+        return bool(text.strip())
     if text.strip() in EMPTY or NUMBER.fullmatch(text.strip()):
         return False
-    return text.startswith(("\t", "\r")) or text.lstrip().startswith(reports.FORMULA)
+    return text.lstrip().startswith(FORMULA)
 
 
 def _writes_commas(book: roster.Roster) -> bool:
@@ -184,8 +145,17 @@ def _writes_commas(book: roster.Roster) -> bool:
     return any(map(COMMA.fullmatch, texts)) and not any(map(POINT.fullmatch, texts))
 
 
-def write(folder, path, out=None, column: str = "", only_auto: bool = False) -> tuple[Path, Filled]:
+def write(
+    folder,
+    path,
+    out=None,
+    column: str = "",
+    only_auto: bool = False,
+    policy: late.Policy | None = None,
+) -> tuple[Path, Filled]:
     """Fill the export at `path` with the results in `folder`; nothing that exists is overwritten.
+
+    In `folder` the feedback becomes complete, and totals.csv and the archives are written.
 
     Args:
         out: the file to write; by default ``NAME-filled.csv`` beside the export.
@@ -206,19 +176,34 @@ def write(folder, path, out=None, column: str = "", only_auto: bool = False) -> 
     title = content["title"]
     guesses = tuple(dict.fromkeys((title, title.partition(":")[0].strip(), content["exercise"])))
     place = book.column(column, guesses)
-    filled = fill(book, totals(folder, only_auto), place)
+    found = totals(folder, only_auto)
+    if policy:
+        found = late.apply(policy, found, most(content, only_auto), _told(book, found))
+    told = returns.stories(folder, content, found, only_auto)
+    filled = fill(book, returns.commented(found, told), place)
     notes = _differs(book, place, content, only_auto) + filled.notes
     _save(target, filled.content)
+    notes += returns.write(folder, content, found, told)
     return target, filled._replace(notes=notes)
+
+
+def _told(book: roster.Roster, found: list[Total]) -> dict[str, str] | None:
+    """How late each student was, in the roster's words; None where it doesn't tell."""
+    if book.shape is not roster.WORKSHEET:
+        return None
+    told = {}
+    for total in found:
+        people = book.find(total.result)
+        if len(people) == 1:
+            told[total.result["student"]] = book.late(people[0].row)
+    return told
 
 
 def _differs(book: roster.Roster, place: int, content: dict, only_auto: bool) -> list[str]:
     """A warning where the export's column has another maximum: nothing is scaled."""
-    most = sum(content["points"].values())
-    most += 0 if only_auto else sum(content["by_hand"].values())
-    said = book.possible(place)
-    if NUMBER.fullmatch(said) and Decimal(said.replace(",", ".")) != most:
-        return [f"the export says that the most is {said}, here it is {most}: nothing is scaled"]
+    here, said = most(content, only_auto), book.possible(place)
+    if NUMBER.fullmatch(said) and Decimal(said.replace(",", ".")) != here:
+        return [f"the export says that the most is {said}, here it is {here}: nothing is scaled"]
     return []
 
 

@@ -11,10 +11,12 @@ import json
 from decimal import Decimal
 from pathlib import Path
 
-from . import gradebook, reports, written
+from . import late, returns, safe, written
+from .totals import Total, results, totals
+from .totals import most as total_most
 
 
-def result(total: gradebook.Total, by_hand: dict[str, tuple[Decimal, int]]) -> dict:
+def result(total: Total, by_hand: dict[str, tuple[Decimal, int]]) -> dict:
     """One hand-in's results; of a hidden test students see what the feedback shows them.
 
     Args:
@@ -23,11 +25,11 @@ def result(total: gradebook.Total, by_hand: dict[str, tuple[Decimal, int]]) -> d
     tests = [
         {
             "number": row["question"].upper(),
-            "name": reports.clean(row["hint"] or row["test"]),
+            "name": safe.clean(row["hint"] or row["test"]),
             "score": row["points"] * row["ok"],
             "max_score": row["points"],
             "status": "passed" if row["ok"] else "failed",
-            "output": reports.clean(row["message"]),
+            "output": safe.clean(row["message"]),
             "visibility": "visible",
         }
         for row in total.result["rows"]
@@ -40,7 +42,10 @@ def result(total: gradebook.Total, by_hand: dict[str, tuple[Decimal, int]]) -> d
             }
         )
     cells = total.result["cells"].items()
-    output = [f"cell {number}: {reports.clean(words)}" for number, words in cells]
+    output = [f"cell {number}: {safe.clean(words)}" for number, words in cells]
+    if total.raw is not None and total.raw != total.points:
+        lost = f"{_number(total.raw - total.points)} of {_number(total.raw)} points are taken off"
+        output.insert(0, f"It came {late.in_words(total.late)} late: {lost}.")
     return {
         **{"score": _number(total.points), "output": "\n".join(output), "output_format": "text"},
         **{"visibility": "visible", "stdout_visibility": "hidden", "tests": tests},
@@ -51,27 +56,33 @@ def _number(value: Decimal) -> int | float:
     return int(value) if value == value.to_integral_value() else float(value)
 
 
-def write(folder, out, only_auto: bool = False) -> tuple[list[Path], list[str]]:
+def write(
+    folder, out, only_auto: bool = False, policy: late.Policy | None = None
+) -> tuple[list[Path], list[str]]:
     """Write ``OUT/STUDENT/results.json`` for each hand-in; returns the files and what is missing.
 
     Raises:
-        ValueError: as `gradebook.totals`; or a file is there already.
+        ValueError: as `totals.totals`; or a file is there already.
     """
-    content, found = gradebook.results(folder), gradebook.totals(folder, only_auto)
+    content, found = results(folder), totals(folder, only_auto)
+    if policy:
+        found = late.apply(policy, found, total_most(content, only_auto), None)
     most = {} if only_auto else content["by_hand"]
     given = written.points(written.read(Path(folder) / "written.csv"), most) if most else {}
     texts, notes = {}, []
     for total in found:
         student = total.result["student"]
-        path = Path(out) / reports.file_name(student) / "results.json"
+        path = Path(out) / safe.file_name(student) / "results.json"
         if path.exists():
             raise ValueError(f"GRADESCOPE: {path} is there already and is not overwritten")
         if total.points is None:
             notes.append(f"no file: {student} ({total.why_not})")
             continue
-        hand = {q: (given[reports.cell(student), q], n) for q, n in most.items()}
+        hand = {q: (given[safe.cell(student), q], n) for q, n in most.items()}
         texts[path] = json.dumps(result(total, hand), indent=1)
     for path, text in texts.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
+    told = returns.stories(folder, content, found, only_auto)
+    notes += returns.write(folder, content, found, told)
     return list(texts), notes

@@ -30,6 +30,7 @@ class HandIn(NamedTuple):
     source: str  # "moodle", "canvas", "gradescope" or "folder": who gave the names
     files: tuple[Path, ...]  # of the best kind there is, be they readable or not
     others: tuple[str, ...]  # names of what else there was
+    at: str = ""  # when it came, as Gradescope writes it
 
 
 def kind(name: str) -> str:
@@ -75,6 +76,12 @@ def find(folder) -> tuple[list[HandIn], list[str]]:
             seen[one.student] = before._replace(late=before.late or one.late), all_files
             all_files += files
     return [_with_files(*seen[student], folder) for student in sorted(seen)], nobodys
+
+
+def of_one(folder: Path, student: str) -> HandIn:
+    """The hand-in of a folder that is one student's."""
+    one = HandIn(student, student, "", False, "folder", (), ())
+    return _with_files(one, _files(folder), folder)
 
 
 def _owner(path: Path) -> HandIn:
@@ -126,6 +133,8 @@ def _submitters(path: Path) -> dict[str, list[HandIn]]:
             found[folder] = []
         elif line.startswith("  :"):
             naming = key == ":submitters:"
+            if key == ":created_at":
+                found[folder] = [one._replace(at=value) for one in found.get(folder, [])]
         elif naming and folder and key == ":name":
             student = f"{value}_{folder.rpartition('_')[2]}"
             found[folder].append(HandIn(student, value, "", False, "gradescope", (), ()))

@@ -10,6 +10,7 @@ from typing import NamedTuple
 MAX_SOURCE = 4 << 20  # characters of all cells
 PLACEHOLDER = "*write here*"
 SELF_CHECK = "### SELF-CHECK"
+EXPERIMENT = "### EXPERIMENT"  # begins a cell that a person reads
 NAMES = re.compile(r"[\w, \t]+")
 QUESTION = re.compile(r"[\w.]+\?{1,2}")
 DEFINITIONS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -50,7 +51,7 @@ def code_cells(cells) -> list[tuple[int, str]]:
     """
     found = []
     for number, (kind, source) in enumerate(cells, start=1):
-        if kind != "code" or not source.strip():
+        if kind != "code" or not source.strip() or source.lstrip().startswith(EXPERIMENT):
             continue
         if source.lstrip().startswith("%%"):
             magic, _, source = source.lstrip().partition("\n")

@@ -11,8 +11,9 @@ import jupytext
 import nbformat
 
 from . import notebook, selfcheck
+from .answers import HEADING
 from .exercise import Exercise, question_of, tests_in
-from .notebook import PLACEHOLDER, SELF_CHECK
+from .notebook import EXPERIMENT, PLACEHOLDER, SELF_CHECK
 
 BLOCK = r"^([ \t]*)### BEGIN {0}[ \t]*\n(.*?)^[ \t]*### END {0}[ \t]*\n"
 SOLUTION = re.compile(BLOCK.format("SOLUTION"), re.MULTILINE | re.DOTALL)
@@ -66,7 +67,8 @@ def _cell(cell, exercise: Exercise, solution: bool) -> str:
     elif cell.cell_type == "markdown":
         source = SOLUTION.sub(f"\n{PLACEHOLDER}\n", source)
     else:
-        source = SOLUTION.sub(rf"\1{STUB}\n", source)
+        stub = STUB.partition("  ")[2] if source.startswith(EXPERIMENT) else STUB
+        source = SOLUTION.sub(rf"\1{stub}\n", source)
         source = re.sub(rf"[ \t]*{STUB}\n(?=[ \t]*### BEGIN RELEASED)", "", source)
         source = RELEASED.sub(lambda match: re.sub(r"#\| ?", "", match[2]), source)
     return source.rstrip("\n")
@@ -103,6 +105,23 @@ def _source(text: str, node) -> str:
     lines = text.splitlines()
     first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
     return "\n".join(lines[first - 1 : node.end_lineno])
+
+
+def references(exercise: Exercise) -> tuple[tuple[str, tuple[str, ...], str], ...]:
+    """Of each coded question in order: what it is called, the names it defines, our source of them.
+
+    The source holds what stands before, too, so that it runs by itself.
+    """
+    found: dict[str, tuple[str, tuple[str, ...], str]] = {}
+    question, source = "", ""
+    for kind, text in notebook.parse(build(exercise, solution=True).encode()):
+        if kind == "markdown" and (heading := HEADING.match(text)):
+            question = heading[1].lower()
+        elif kind == "code" and SELF_CHECK not in text:
+            source += text + "\n\n"
+            names = {*found.get(question, ("", (), ""))[1], *notebook.names_in([(0, text)])}
+            found[question] = question, tuple(sorted(names)), source
+    return tuple(found[question] for question in exercise.points())
 
 
 def given(exercise: Exercise) -> notebook.Given:

@@ -115,6 +115,10 @@ class Roster:
                 return self.table.rows[row][place].text.strip()
         return ""
 
+    def comments(self) -> int | None:
+        """The place of Moodle's column "Feedback comments", if the worksheet has it."""
+        return self._columns.get("feedback comments") if self.shape is WORKSHEET else None
+
     def late(self, row: int) -> str:
         """How late a hand-in was, as Moodle's worksheet says in English, or ""."""
         found = LATE.search(self.text(row, "status")) if self.shape is WORKSHEET else None

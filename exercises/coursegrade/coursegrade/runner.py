@@ -12,7 +12,9 @@ from typing import NamedTuple
 
 from .box import GraderFault
 from .exercise import Tests
-from .student import StudentError
+from .student import NOT_YET, StudentError
+
+WAITS = "right, but it counts only with right values"
 
 
 class Row(NamedTuple):
@@ -23,6 +25,7 @@ class Row(NamedTuple):
     points: int
     ok: bool
     hidden: bool
+    value: bool  # it asks for values, not for shapes and manners
     hint: str  # the docstring's first line
     message: str  # what went wrong; of a hidden test only words that are ours
 
@@ -43,15 +46,39 @@ def load(source: str, name: str) -> types.ModuleType:
     return module
 
 
-def run(student, tests: Tests, salt: str) -> list[Row]:
-    """Mark a student. The same salt gives the same numbers, so the same marks."""
-    rows = []
+def run(student, tests: Tests, salt: str, references=()) -> list[Row]:
+    """What each test says of a student. The same salt gives the same numbers, so the same marks.
+
+    Args:
+        references: (question, its names, our source of them), in order. A question that calls an
+            earlier one that is wrong is tested again with ours in its place: nothing is lost twice.
+    """
+    trials = []
     for name, source in tests._asdict().items():
         module = load(source, f"_coursegrade_{name}")
         for test in [thing for key, thing in vars(module).items() if key.startswith("test_")]:
             for case in getattr(test, "cases", [{}]):
-                rows.append(_one(student, test, case, salt, hidden=name == "hidden"))
+                trials.append((student, test, case, salt, name == "hidden"))
+    rows = [_one(*trial) for trial in trials]
+    wrong = False  # an earlier question is
+    for question, names, source in references:
+        places = [i for i, row in enumerate(rows) if row.question == question and not row.ok]
+        for i in places if wrong else ():
+            if rows[i].message != NOT_YET and _one(*trials[i]).ok:
+                rows[i] = rows[i]._replace(ok=True, message="")
+        wrong = wrong or bool(places)
+        if wrong:  # only now: what is asked of a question comes before its reference is in the box
+            student.stand_in(names, source)
     return rows
+
+
+def counted(rows: list[Row]) -> list[Row]:
+    """The rows as they count: none of a question that has no value right."""
+    right = {row.question for row in rows if row.value and row.ok}
+    return [
+        row if row.question in right or not row.ok else row._replace(ok=False, message=WAITS)
+        for row in rows
+    ]
 
 
 def of_one_shape(allclose):
@@ -62,7 +89,7 @@ def of_one_shape(allclose):
     import torch
 
     def compare(one, other, *args, **kwargs):
-        shape = torch.broadcast_shapes(one.shape, other.shape)
+        shape = torch.broadcast_tensors(one, other)[0].shape  # broadcast_shapes imports sympy
         if shape not in (one.shape, other.shape):
             return False
         return allclose(one, other, *args, **kwargs)
@@ -82,6 +109,8 @@ def _one(student, test, case: dict, salt: str, hidden: bool) -> Row:
     rng = torch.Generator().manual_seed(seed(salt, name))
     torch.default_generator.manual_seed(0)  # for what the tests' own models draw
     hint = (test.__doc__ or "").strip().partition("\n")[0]
+    for key, value in case.items() if hint else ():  # each case has a sentence of its own
+        hint = f"{hint.removesuffix('.')} ({key} = {value})."
     message = ""
     try:
         test(student, rng, **case)
@@ -92,4 +121,5 @@ def _one(student, test, case: dict, salt: str, hidden: bool) -> Row:
         if isinstance(problem, AssertionError) and str(problem):
             words = str(problem)
         message = "wrong answer" if hidden else words
-    return Row(name, test.question, test.points, not message, hidden, hint, message[:600])
+    marks = (test.question, test.points, not message, hidden, getattr(test, "value", False))
+    return Row(name, *marks, hint, message[:600])

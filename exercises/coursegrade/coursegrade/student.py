@@ -10,6 +10,7 @@ from .box import Box, Ended
 from .limits import Limits
 from .notebook import definitions, parts
 
+NOT_YET = "not answered yet"
 MOST_ASKED = 1 << 16  # characters of one question to a model of the tests' own
 
 
@@ -127,7 +128,7 @@ def _their_error(error) -> StudentError:
     except (TypeError, ValueError):
         return StudentError("it sent something that is not an answer")
     if name == "NotImplementedError":
-        return StudentError("not answered yet")
+        return StudentError(NOT_YET)
     known = name in _ERRORS  # a made-up name could carry the tests' numbers out
     kind = f"your code raised {name}" if known else "your code raised an exception"
     return StudentError(f"{name[:80]}: {words[:600]}", kind)
@@ -154,6 +155,7 @@ class Student(_Calls):
         self._limits, self._box, self._starts = limits, None, 0
         self._end = time.monotonic() + limits.run
         self._strikes: dict[str, int] = {}
+        self._ours: list[dict] = []
         self._flags: dict[str, None] = {}
         self._cell_errors: dict[int, str] = {}
 
@@ -167,11 +169,25 @@ class Student(_Calls):
             self._box.kill()
             self._box = None
 
+    def stand_in(self, names, source: str) -> None:
+        """Put functions of ours in the place of the notebook's, from now on."""
+        self._ours.append({"do": "ours", "names": names, "source": source, "seed": 0})
+        if self._box is not None and not self._put(self._ours[-1]):
+            self.close()
+
+    def _put(self, request: dict) -> bool:
+        try:
+            self._box.ask(request, self._limits.cell)
+        except (TimeoutError, Ended):
+            return False
+        return True
+
     def _start(self) -> None:
         while self._starts < self._limits.restarts:
             self._starts += 1
             self._box = Box(self._limits)
-            if all(self._run_cell(number) for number in list(self._cells)):
+            ran = all(self._run_cell(number) for number in list(self._cells))
+            if ran and all(map(self._put, self._ours)):
                 return
             self.close()
         raise StudentError("the notebook keeps ending the process")
@@ -242,6 +258,12 @@ class Local(_Calls):
 
     def __init__(self, names: dict):
         self._names, self._objects = names, []
+
+    def stand_in(self, names, source: str) -> None:
+        """Put functions of ours in the place of the notebook's, from now on."""
+        space: dict = {}
+        exec(source, space)
+        self._names.update({name: space[name] for name in names})
 
     def _keep(self, value) -> dict:
         if any(value is other for other in self._outside):

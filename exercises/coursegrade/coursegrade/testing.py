@@ -7,11 +7,16 @@ seeded ``torch.Generator``. The first line of its docstring is the hint that stu
 from __future__ import annotations
 
 
-def points(n: int, question: str):
-    """Give a test `n` points of `question`; with cases, each case is worth `n`."""
+def points(n: int, question: str, value: bool = False):
+    """Give a test `n` points of `question`; with cases, each case is worth `n`.
+
+    A test of values asks for what understanding alone gives: the answer equals a reference's on
+    numbers of no special kind. Where a question passes none of its own, its other tests (shapes,
+    sums, arguments left alone) count nothing.
+    """
 
     def mark(test):
-        test.points, test.question = n, question
+        test.points, test.question, test.value = n, question, value
         return test
 
     return mark

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from . import tables
 
-COLUMNS = ["student", "question", "mark", "answer"]
+COLUMNS = ["student", "question", "mark", "comment", "answer"]
+NEEDED = {"student", "question", "mark", "answer"}  # older tables have no comments
 NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?")
 
 
@@ -20,6 +21,7 @@ class HandMark(NamedTuple):
     student: str
     question: str
     mark: str
+    comment: str  # for the student
     answer: str
     more: bool  # a column that is not ours has something in it
     line: int
@@ -33,15 +35,16 @@ def read(path: Path) -> list[HandMark]:
     """
     if not path.is_file():
         return []
-    table = tables.read(path, lambda header: set(COLUMNS) <= set(header), "a written.csv")
-    places = [table.header.index(name) for name in COLUMNS]
+    table = tables.read(path, lambda header: NEEDED <= set(header), "a written.csv")
+    places = {name: table.header.index(name) for name in COLUMNS if name in table.header}
     found = []
     for number, row in enumerate(table.rows[1:], start=2):
         cells = [cell.text for cell in row] + [""] * len(table.header)
         if any(cells):
-            more = any(text.strip() for i, text in enumerate(cells) if i not in places)
-            student, question, mark, answer = (cells[place] for place in places)
-            found.append(HandMark(student, question, mark.strip(), answer, more, number))
+            ours = {"comment": ""} | {name: cells[place] for name, place in places.items()}
+            ours |= {name: ours[name].strip() for name in ("mark", "comment")}
+            rest = (text for i, text in enumerate(cells) if i not in places.values())
+            found.append(HandMark(**ours, more=any(map(str.strip, rest)), line=number))
     return found
 
 
@@ -72,10 +75,10 @@ def points(rows: list[HandMark], most: dict[str, int]) -> dict[tuple[str, str], 
     return found
 
 
-def kept(path: Path, fresh: list[list[str]]) -> tuple[dict[tuple[str, str], str], bool]:
-    """What stays valid of the marks in an older written.csv, and whether anything else would go.
+def kept(path: Path, fresh: list[list[str]]) -> tuple[dict[tuple[str, str], tuple], bool]:
+    """The marks and comments of an older written.csv that hold, and whether any other would go.
 
-    A mark stays where its answer is the same. `fresh` holds the rows to come: student, question,
+    They stay where the answer is the same. `fresh` holds the rows to come: student, question,
     answer.
     """
     try:
@@ -87,9 +90,11 @@ def kept(path: Path, fresh: list[list[str]]) -> tuple[dict[tuple[str, str], str]
     for row in old:
         key = row.student, row.question
         same = key in answers and answers[key].split() == row.answer.split()
-        if row.mark and same and key not in marks:
-            marks[key] = row.mark
-        elif row.mark:
+        if not row.mark and not row.comment:
+            pass
+        elif same and key not in marks:
+            marks[key] = row.mark, row.comment
+        else:
             lost = True
         lost = lost or row.more
     return marks, lost

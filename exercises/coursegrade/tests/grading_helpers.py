@@ -1,11 +1,15 @@
 """Hand-ins made from the solution notebook, and marks without a box for code that is ours."""
 
+import functools
 import importlib.util
 import json
 from pathlib import Path
 
-from coursegrade import notebook, release, runner
+import torch
+
+from coursegrade import notebook, release, runner, wire
 from coursegrade.exercise import Exercise
+from coursegrade.mutants import edited  # noqa: F401  for the tests
 from coursegrade.student import Local
 
 EXERCISES = Path(__file__).resolve().parents[2]
@@ -26,30 +30,87 @@ def code_of(text):
     return "\n\n".join(source for _, source in notebook.code_cells(notebook.parse(text.encode())))
 
 
-def edited(code, edits):
-    """Replace each old text, which must be there once, by its new one."""
-    for old, new in zip(edits[::2], edits[1::2], strict=True):
-        assert code.count(old) == 1, f"{code.count(old)} times: {old}"
-        code = code.replace(old, new)
-    return code
-
-
-def rows_of(exercise, code, salt):
-    """The marks of code that we trust."""
+def rows_of(exercise, code, salt, student=Local):
+    """What each test says of code that we trust."""
     names = {"__name__": "__main__"}
     exec(compile(code, exercise.name, "exec"), names)
-    return runner.run(Local(names), exercise.tests, salt)
+    return runner.run(student(names), exercise.tests, salt, references(exercise))
+
+
+@functools.cache
+def references(exercise):
+    return release.references(exercise)
+
+
+def total(rows):
+    return sum(row.points for row in rows if row.ok)
+
+
+class Lazy(Local):
+    """Answers of the right shapes, also at padding, that know nothing of queries and scores."""
+
+    how = "zeros"
+
+    def _ask(self, request):
+        said = super()._ask(request)
+        if "answer" in said and request["name"] not in ("state_dict", "load_state_dict"):
+            given = [*request["args"], *request["kwargs"].values()]
+            given = [
+                wire.decode(value) for value in given if type(value) is dict and "tensor" in value
+            ]
+            said["answer"] = self._idle(said["answer"], [x for x in given if x.is_floating_point()])
+        return said
+
+    def _idle(self, answer, given):
+        [(kind, content)] = answer.items() if type(answer) is dict else [("", answer)]
+        if kind == "tensor":
+            return wire.encode(self._of_one_shape(wire.decode(answer), given))
+        if kind in ("tuple", "list"):
+            parts = [self._idle(part, given) for part in content]
+            return {kind: self._pooled(parts, given) if self.how == "uniform" else parts}
+        return {"float": "0x0p+0"} if kind == "float" else True if kind == "" else answer
+
+    def _of_one_shape(self, right, given):
+        zeros = torch.zeros_like(right)
+        if not right.is_floating_point() or not right.dim() or self.how == "zeros":
+            return zeros
+        if self.how == "input":
+            return next((x for x in given if x.shape == right.shape), zeros)
+        if self.how == "mean of values":
+            for x in reversed(given):
+                mean = x.mean(min(0, 1 - x.dim()) and -2, keepdim=x.dim() > 1) if x.dim() else x
+                try:
+                    return mean.expand_as(right)
+                except RuntimeError:
+                    pass
+            return zeros
+        on = (right != 0).to(right.dtype)  # it knows the mask
+        return on / on.sum(-1, keepdim=True).clamp(min=1)
+
+    def _pooled(self, parts, given):
+        """Output and weights: the output is what uniform weights make of the values."""
+        values = [wire.decode(part) if "tensor" in part else None for part in parts]
+        if len(values) == 2 and all(x is not None and x.dim() > 1 for x in values):
+            for x in reversed(given):
+                if x.dim() > 1 and values[1].shape[-1] == x.shape[-2]:
+                    output = values[1] @ x.nan_to_num()
+                    if output.shape == values[0].shape:
+                        return [wire.encode(output), parts[1]]
+        return parts
 
 
 def failed(rows):
     return {row.test for row in rows if not row.ok}
 
 
+built = functools.cache(release.build)
+
+
 class Book:
     """A notebook to be spoilt."""
 
     def __init__(self, exercise, solution=True):
-        self.content = json.loads(release.build(exercise, solution=solution))
+        self.content = json.loads(built(exercise, solution))
 
     @property
     def cells(self):

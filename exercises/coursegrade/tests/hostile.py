@@ -213,18 +213,19 @@ def cases(exercise, outside: Path, port: int) -> dict[str, Case]:
         one[who] = Case({name: book().add("saliency", after=code).text()}, status, FULL, reason)
     for who, (code, status, reason) in Q1.items():
         one[who] = Case({name: book().put("cue_weights", code).text()}, status, NO_Q1, reason)
-    half = mutants_of(exercise).MUTANTS["no half"]
     wrong = book()
-    cell = wrong.cell("cue_weights")
-    cell["source"] = edited("".join(cell["source"]), half[0])
-    one["wrong"] = Case({name: wrong.text()}, GRADED, FULL - len(half[1]))
-    # Zeros leave the arguments as they were: that test's point is honestly theirs.
+    cell, (_, *warm) = (
+        wrong.cell("cue_weights"),
+        mutants_of(exercise).MUTANTS["only warm temperatures"],
+    )
+    cell["source"] = edited("".join(cell["source"]), warm)
+    one["wrong"] = Case({name: wrong.text()}, GRADED, FULL - 2)  # a value, and a public test
     forge = book().put("cue_weights", FORGE + CUE + LOSE)
-    one["forged torch"] = Case({name: forge.text()}, LOOK, NO_Q1 + 1, "sys.modules")
+    one["forged torch"] = Case({name: forge.text()}, LOOK, NO_Q1, "sys.modules")
     first = book().put("cue_weights", "x = torch.ones(20 * 2**30)\n" + CUE + LOSE)
-    one["no memory before"] = Case({name: first.text()}, LOOK, NO_Q1 + 1, "alloc")
+    one["no memory before"] = Case({name: first.text()}, LOOK, NO_Q1, "alloc")
     lying = book().put("cue_weights", LYING)
-    one["lying tensor"] = Case({name: lying.text()}, GRADED, NO_Q1 + 1)
+    one["lying tensor"] = Case({name: lying.text()}, GRADED, NO_Q1)
     patch = (
         "import sys\nfor m in ('wire', '__main__'):\n    sys.modules[m].encode = lambda *a: True\n"
     )

@@ -1,10 +1,22 @@
 """Every exercise keeps its promises: to students, and to whoever trusts its marks."""
 
+import functools
 import re
 
 import nbformat
 import pytest
-from grading_helpers import ALL, NAMES, code_of, edited, failed, mutants_of, rows_of
+from grading_helpers import (
+    ALL,
+    NAMES,
+    Lazy,
+    code_of,
+    edited,
+    failed,
+    mutants_of,
+    references,
+    rows_of,
+    total,
+)
 from nbclient import NotebookClient
 
 from coursegrade import notebook, release, runner
@@ -30,7 +42,10 @@ def test_notebooks_run_clean(exercise, solution):
     book = nbformat.reads(release.build(exercise, solution=solution), as_version=4)
     NotebookClient(book, timeout=300, startup_timeout=300, kernel_name="python3").execute()
     said = "".join(
-        output.text for cell in book.cells for output in cell.get("outputs", []) if output.text
+        output.text
+        for cell in book.cells
+        if not cell.source.startswith(notebook.EXPERIMENT)
+        for output in cell.get("outputs", [])
     ).splitlines()
     said = [line for line in said if not line.startswith("size ")]
     assert len(said) == sum(not row.hidden for row in rows_of(exercise, "", "a"))
@@ -59,37 +74,49 @@ def test_released_is_self_contained_and_holds_no_solution(exercise):
 @each
 def test_the_table_says_what_the_tests_say(exercise):
     table = re.findall(r"\| (Q\d) .*? \| (\d+)[^|]*\| (\d+) \| ★", exercise.source)
-    coded = {question.lower(): int(n) for question, n, _ in table[:-1]}
+    coded = {question.lower(): int(n) for question, n, _ in table[:-2]}
     assert coded == exercise.points() and 3 <= len(coded) <= 5
-    assert 60 <= sum(int(minutes) for *_, minutes in table) <= 120
+    assert 60 <= sum(int(minutes) for *_, minutes in table) <= 135
     for question, n, minutes in table:
         assert re.search(
             rf"## {question}\..*\n#\n# \*{n} points, {minutes} minutes", exercise.source
         )
-    written, n, _ = table[-1]
-    assert exercise.by_hand() == {written.lower(): int(n)}
-    assert "Rubric" in exercise.source and "Find the bug" in exercise.source
+    assert exercise.by_hand() == {question.lower(): int(n) for question, n, _ in table[-2:]}
+    assert exercise.source.count("*Rubric, 4 points:*") == 2 and "Find the bug" in exercise.source
     assert exercise.source.count("*Deliverable:*") == len(table)
 
 
-def mutants():
-    for exercise in ALL:
-        for name, (edits, wanted) in mutants_of(exercise).MUTANTS.items():
-            yield pytest.param(exercise, edits, wanted, id=f"{exercise.name}-{name}")
+@functools.cache
+def failed_by(exercise):
+    """Of each mutant the tests that it fails, the same with every salt."""
+    solution, found = code_of(release.build(exercise, solution=True)), {}
+    for name, (_, *edits) in mutants_of(exercise).MUTANTS.items():
+        code = edited(solution, edits)
+        first, *others = (failed(rows_of(exercise, code, salt)) for salt in SALTS)
+        assert all(other == first for other in others), f"{name}: {first}, {others}"
+        found[name] = frozenset(first)
+    return found
 
 
-@pytest.mark.parametrize("exercise, edits, wanted", list(mutants()))
-def test_a_mutant_fails_exactly_the_listed_tests(exercise, edits, wanted):
-    code = edited(code_of(release.build(exercise, solution=True)), edits)
-    for salt in SALTS:
-        assert failed(rows_of(exercise, code, salt)) == wanted
+@each
+def test_a_mutant_fails_the_test_that_it_names(exercise):
+    for name, (wanted, *_) in mutants_of(exercise).MUTANTS.items():
+        assert wanted in failed_by(exercise)[name], (name, failed_by(exercise)[name])
 
 
 @each
 def test_mutants_tell_tests_apart(exercise):
-    sets = [frozenset(wanted) for _, wanted in mutants_of(exercise).MUTANTS.values()]
-    assert len(sets) >= 10 and len(set(sets)) == len(sets) and frozenset() not in sets
+    """Every test is failed by one, so each test can fail."""
+    sets = list(failed_by(exercise).values())
+    assert len(sets) >= 10 and len(set(sets)) == len(sets)
     assert set().union(*sets) == {row.test for row in rows_of(exercise, "", "a")}
+
+
+@each
+def test_nothing_is_lost_twice(exercise):
+    """A mutant of one question fails that question's tests alone, whoever calls its functions."""
+    for name, tests in failed_by(exercise).items():
+        assert len({test.split("_")[1] for test in tests}) == 1, (name, tests)
 
 
 @each
@@ -102,6 +129,45 @@ def test_other_correct_solutions_get_full_marks(exercise):
             assert failed(rows_of(exercise, base + code, salt)) == set()
 
 
+LAZY = ("zeros", "uniform", "mean of values", "input")
+
+
+@each
+@pytest.mark.parametrize("how", LAZY)
+def test_an_answer_that_ignores_what_is_asked_gets_a_tenth_at_most(exercise, how):
+    lazy = type("", (Lazy,), {"how": how})
+    code = code_of(release.build(exercise, solution=True))
+    rows = rows_of(exercise, code, "a", lazy)
+    got, most = total(runner.counted(rows)), sum(exercise.points().values())
+    assert got <= most / 10, [row.test for row in runner.counted(rows) if row.ok]
+    if exercise is ALL[0] and how == "uniform":
+        assert total(rows) > most / 3  # it is lazy in a way that single tests don't see
+
+
+@each
+def test_a_bug_that_is_left_in_wins_nothing(exercise):
+    """Whoever only takes out the line that raises has answered nothing."""
+    solution = code_of(release.build(exercise, solution=True))
+    [released] = [
+        source
+        for _, source in notebook.code_cells(notebook.parse(release.build(exercise).encode()))
+        if "remove this line" in source
+    ]
+    rows = rows_of(exercise, solution + "\n\n" + without_raise(released), "a")
+    [question] = {row.question for row in rows if not row.ok}
+    assert total(row for row in runner.counted(rows) if row.question == question) == 0
+
+
+def without_raise(source):
+    return re.sub(r" *raise NotImplementedError  # remove this line.*\n", "", source)
+
+
+@each
+def test_every_question_has_a_test_of_values(exercise):
+    rows = rows_of(exercise, "", "a")
+    assert {row.question for row in rows if row.value} == set(exercise.points())
+
+
 @each
 def test_every_test_has_a_hint(exercise):
     for row in rows_of(exercise, "", "a"):
@@ -110,7 +176,7 @@ def test_every_test_has_a_hint(exercise):
 
 def test_self_checks_say_what_is_wrong(exercise=ALL[0]):
     mutants = mutants_of(exercise).MUTANTS
-    code = edited(code_of(release.build(exercise, solution=True)), mutants["bug left in"][0])
+    code = edited(code_of(release.build(exercise, solution=True)), mutants["bug left in"][1:])
     messages = {row.message for row in rows_of(exercise, code, "a") if not row.ok}
     assert "your weights sum to one over queries, not keys" in messages
     assert "wrong answer" in messages  # of hidden tests no more than that
@@ -197,3 +263,16 @@ def test_models_of_the_tests_are_asked_from_the_box(box, exercise):
         assert failed(runner.run(boxed, exercise.tests, "a")) == set()
     finally:
         boxed.close()
+
+
+def test_ours_stands_in_for_a_wrong_one_in_the_box(box):
+    exercise = ALL[2]
+    cells = notebook.parse(release.build(exercise, solution=True).encode())
+    cells.append(("code", "def masked_softmax(scores, lengths): return scores.softmax(2)"))
+    for ours, lost in ((references(exercise), {"q1"}), ((), {"q1", "q3"})):
+        boxed = Student(notebook.code_cells(cells))
+        try:
+            rows = runner.run(boxed, exercise.tests, "a", ours)
+        finally:
+            boxed.close()
+        assert {row.question for row in rows if not row.ok} == lost

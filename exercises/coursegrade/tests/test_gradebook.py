@@ -4,70 +4,14 @@ import csv
 import io
 import json
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
+from exports import CANVAS, MOODLE, MOST, WORKSHEET, mark_by_hand, record, write_results
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from coursegrade import __main__, grade_one, gradebook, gradescope, reports, roster, written
-from coursegrade.exercise import Exercise
+from coursegrade import __main__, grade_one, gradebook, gradescope, roster, written
 from coursegrade.tables import Table
-
-EXERCISE = Exercise(Path(__file__).resolve().parents[2] / "01_cues")
-MOST = sum(EXERCISE.points().values())
-CANVAS = """\
-"Student","ID","SIS User ID","SIS Login ID","Section","Exercises 1 (901)","Exercises 2 (902)","Final Score"
-,,,,,"    Manual Posting",,
-"    Points Possible","","","","","32.00","20.00","(read only)"
-"Lovelace, Ada","55","S1","ada","A and B","","7.00","35.00"
-"Turing, Alan M.","56","S2","alan","A","3.00","","0.00"
-"Hopper, Grace","57","S3","grace","A","EX","","0.00"
-"Noether, Emmy","58","S4","emmy","B","","",""
-"Student, Test","99","","","A","","",""
-"""
-MOODLE = """\
-"First name",Surname,"ID number",Institution,Department,"Email address","Assignment: Exercises 1 (Real)","Assignment: Exercises 1 (Percentage)","Course total (Real)","Last downloaded from this course"
-Ada,Lovelace,S1,,,ada@example.org,-,-,-,1790000000
-Alan,"O'Turing",S2,,,alan@example.org,12.00,37.50,12.00,1790000000
-Grace,Hopper,S3,,,grace@example.org,-,-,-,1790000000
-Grace,Hopper,S4,,,hopper@example.org,-,-,-,1790000000
-"""
-WORKSHEET = '''\
-Identifier,"Full name","Email address",Status,Grade,"Maximum Grade","Grade can be changed","Last modified (grade)","Feedback comments"
-"Participant 123","Ada Lovelace",ada@example.org,Submitted,,"32,00",Yes,-,
-"Participant 77","Alan Turing",alan@example.org,Submitted,"3,00","32,00",No,-,
-"Participant 78","Grace Hopper",grace@example.org,Submitted,,"32,00",Yes,-,"good, ""so far"""
-'''
-
-
-def record(name, points=MOST, source="folder", id="", status=grade_one.GRADED, answers=None):
-    """A record as results.json holds it, with one row of the points that were got."""
-    rows = [{"question": "q1", "points": points, "ok": True, "hidden": True, "test": "t"}]
-    rows[0] |= {"hint": "A hint.", "message": ""}
-    return {
-        **{"student": f"{name}_{id}" if id else name, "status": status, "problem": ""},
-        **{"flags": [], "cells": {}, "rows": [] if status in reports.BLANK else rows},
-        **{"answers": {"q5": "Because."} if answers is None else answers, "seconds": 0.1},
-        **{"name": name, "id": id, "source": source},
-    }
-
-
-def write_results(out, *records):
-    about = {"exercise": EXERCISE.name, "title": EXERCISE.title(), "salt": "a"}
-    about |= {"points": EXERCISE.points(), "by_hand": EXERCISE.by_hand()}
-    out.mkdir(exist_ok=True)
-    return reports.write(out, about, sorted(records, key=lambda r: r["student"]))
-
-
-def mark_by_hand(out, **marks):
-    """What a marker does to written.csv."""
-    path = out / "written.csv"
-    rows = list(csv.reader(io.StringIO(path.read_text(encoding="utf-8"), newline="")))
-    for row in rows[1:]:
-        row[2] = marks.get(row[0].split("_")[0].split()[0].lower(), row[2])
-    with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows(rows)
 
 
 def cells(raw, column, encoding="utf-8"):
@@ -135,8 +79,10 @@ def test_a_grading_worksheet_is_filled_by_the_participants_number(tmp_path):
     )
     mark_by_hand(out, participant="2,5", alan="1", grace="1")
     path, filled = gradebook.write(out, export)
-    wanted = WORKSHEET.replace("Submitted,,", 'Submitted,"22,5",', 1).replace("\n", "\r\n")
-    assert path.read_bytes() == b"\xef\xbb\xbf" + wanted.encode()
+    comment = f"<p>Total: 22.5 of {MOST + 4} points.</p><p>Automatic part: 20 of {MOST} points.</p>"
+    wanted = WORKSHEET.replace("Submitted,,", 'Submitted,"22,5",', 1)
+    wanted = wanted.replace("Yes,-,\n", f"Yes,-,{comment}<h2>Q5: 2.5 of 4</h2>\n", 1)
+    assert path.read_bytes() == b"\xef\xbb\xbf" + wanted.replace("\n", "\r\n").encode()
     assert any("Alan Turing (Moodle says" in note for note in filled.notes)
     assert "not in the roster: Grace Hopper_999" in filled.notes
 
@@ -212,7 +158,7 @@ def test_grading_again_keeps_the_marks_by_hand(tmp_path):
 
 def test_written_csv_is_read_as_excel_saves_it(tmp_path):
     path = tmp_path / "written.csv"
-    rows = "student;question;mark;answer;comment\r\nJosé;q5;3,5;=x;\r\nAda;q5;;y;fine\r\n"
+    rows = "student;question;mark;answer;second marker\r\nJosé;q5;3,5;=x;\r\nAda;q5;;y;fine\r\n"
     path.write_bytes(rows.encode("cp1252"))
     found = written.read(path)
     assert written.points(found, {"q5": 4}) == {("José", "q5"): Decimal("3.5")}

@@ -16,7 +16,7 @@ from coursegrade import batch, reports
 from coursegrade.limits import Limits
 
 EXERCISE = ALL[0]
-QUICK = Limits(cell=4, call=2, run=60, cpu=60)
+QUICK = Limits(cell=4, call=2, run=90, cpu=60)
 NAMES = sorted(hostile.cases(EXERCISE, Path("outside"), 1))
 
 

@@ -1,14 +1,17 @@
 """Whatever a hand-in makes the grader read, it ends in time and in memory, and is no fault of ours."""
 
 import base64
+import os
+import pickle
 import time
+from pathlib import Path
 
 import pytest
 import torch
 from grading_helpers import ALL
 from test_handins import examined
 
-from coursegrade import answers, batch, grade_one, handins, notebook, runner, wire
+from coursegrade import answers, batch, forked, grade_one, handins, notebook, runner, wire
 from coursegrade.limits import Limits
 
 
@@ -91,6 +94,41 @@ def test_the_worker_itself_has_a_memory_limit():
 
 
 def test_a_worker_that_dies_is_our_fault(monkeypatch):
-    monkeypatch.setattr(grade_one.sys, "executable", "/usr/bin/false")
+    monkeypatch.setattr(forked, "_idle", [])
+    monkeypatch.setattr(forked.sys, "executable", "/usr/bin/false")
     record = grade_one.in_worker(task())
     assert record["status"] == grade_one.FAULT and "ended with 1" in record["problem"]
+
+
+def test_a_child_that_dies_harms_no_other():
+    """Its server lives on with one thread, and the next child finds nothing of it."""
+    good = task()._replace(raw=b"{}")
+    forked._idle.clear()
+    assert grade_one.in_worker(good)["status"] == grade_one.UNREADABLE
+    [server] = forked._idle
+    pid = server._process.pid
+    answer, ended = server.ask(b"no task at all", time.monotonic() + 60)
+    assert answer == b"" and ended.startswith("1: ") and "UnpicklingError" in ended
+    answer, ended = server.ask(pickle.dumps(Suicide()), time.monotonic() + 60)
+    assert answer == b"" and ended.startswith("-9: ")
+    assert server.alive() and len(list(Path(f"/proc/{pid}/task").iterdir())) == 1
+    assert grade_one.in_worker(good)["status"] == grade_one.UNREADABLE
+    assert [one._process.pid for one in forked._idle] == [pid]
+
+
+class Suicide:
+    def __reduce__(self):
+        return os.kill, (Reduced(), 9)
+
+
+class Reduced:
+    def __reduce__(self):
+        return os.getpid, ()
+
+
+def test_a_child_that_hangs_ends_with_its_server():
+    server = forked.Server()
+    with pytest.raises(TimeoutError):
+        server.ask(pickle.dumps(task(limits=Limits(whole=1))), time.monotonic() + 0.1)
+    server.kill()
+    assert not server.alive()

@@ -1,0 +1,188 @@
+"""A signature for each page of a chapter: small matrices of weights, by its opening and on cards.
+
+Each is computed here from the chapter's own formula, or is stored: gold links and weights of the
+playground's opening. A cell has one of seven shades of the scale of weights, which the style sheet
+names; masked cells are hatched, gold ones framed, as everywhere in the book.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+
+from attn_playground import OPENING
+from attn_terms import chapter_number
+
+SHADES, SIDE, GAP = 7, 96, 8  # of the scale; pixels: a matrix, between two
+Matrix = list[list[float | None]]  # None is masked
+
+
+def softmax(scores: list[float | None]) -> list[float | None]:
+    """Weights of one row; None stays masked."""
+    exps = [None if s is None else math.exp(s) for s in scores]
+    total = sum(e for e in exps if e is not None)
+    return [None if e is None else e / total for e in exps]
+
+
+def cues() -> Matrix:
+    scores = [-1.0, 0.2, -0.4, 1.2, 0.4, -1.4]
+    return [softmax([s / t for s in scores]) for t in (8, 2, 1, 0.5, 0.25, 0.05)]
+
+
+def kernels() -> Matrix:
+    places = [0.0, 0.5, 1.6, 1.9, 2.4, 3.5, 3.8, 4.6]
+    return [
+        softmax([None if i == j else -((a - b) ** 2) for j, b in enumerate(places)])
+        for i, a in enumerate(places)
+    ]
+
+
+def masks() -> Matrix:
+    return [
+        softmax([None if j >= 5 else math.sin(2.1 * i + 1.3 * j) * 1.5 for j in range(7)])
+        for i in range(7)
+    ]
+
+
+def scorings() -> list[Matrix]:
+    """Five queries and as many keys, the second three times as long: dot, scaled, distance, cosine.
+
+    The long key wins three rows of the first two, and not even its own by the distance.
+    """
+    queries = [(math.cos(1.2 * i), math.sin(1.2 * i)) for i in range(5)]
+    keys = [(n * x, n * y) for n, (x, y) in zip((1, 3, 1, 1, 1), queries, strict=True)]
+
+    def dot(q, k):
+        return sum(a * b for a, b in zip(q, k, strict=True))
+
+    scores = (
+        lambda q, k: 2 * dot(q, k),
+        lambda q, k: 2 * dot(q, k) / math.sqrt(2),
+        lambda q, k: -(math.dist(q, k) ** 2),
+        lambda q, k: 2 * dot(q, k) / math.hypot(*q) / math.hypot(*k),
+    )
+    return [[softmax([score(q, k) for k in keys]) for q in queries] for score in scores]
+
+
+def places() -> Matrix:
+    def wave(place, i):
+        return math.sin(place / 10000 ** (2 * (i // 2) / 16) + (i % 2) * math.pi / 2)
+
+    return [[(1 + wave(place, i)) / 2 for i in range(16)] for place in range(32)]
+
+
+def opening() -> dict:
+    return json.loads(OPENING.read_text(encoding="utf-8"))
+
+
+def stored(state: dict, kind: str, layer: int, head: int) -> Matrix:
+    """The weights of one head of the opening."""
+    k, q = len(state["example"]["source"]), len(state["written"])
+    rows, columns = {"encoder": (k, k), "decoder": (q, q), "cross": (q, k)}[kind]
+    size = rows * columns
+    start = (layer * state["config"]["num_heads"] + head) * size
+    content = base64.b64decode(state["maps"][kind])[start : start + size]
+    return [
+        [
+            None if kind == "decoder" and j > i else content[i * columns + j] / 255
+            for j in range(columns)
+        ]
+        for i in range(rows)
+    ]
+
+
+def gold(state: dict) -> tuple[Matrix, set]:
+    """An empty matrix and the sure links of the opening's sentence."""
+    example = state["example"]
+    empty = [[0.0 for _ in example["source"]] for _ in example["target"]]
+    return empty, {tuple(link) for link in example["sure"]}
+
+
+def panels(page: str) -> tuple[str, list[Matrix], set]:
+    """A chapter's signature: what it shows, its matrices, the cells that are gold."""
+    number = chapter_number(page)
+    if page.endswith("03_scoring"):
+        return (
+            "One long key under four scores: dot product, scaled, distance, cosine.",
+            scorings(),
+            set(),
+        )
+    if number == 1:
+        return (
+            "The same scores, turned into weights that are sharper from row to row.",
+            [cues()],
+            set(),
+        )
+    if number == 2:
+        return (
+            "A Gaussian kernel between eight points, each left out of its own row.",
+            [kernels()],
+            set(),
+        )
+    if number == 3:
+        return "A masked softmax: the last two keys are padding.", [masks()], set()
+    if number == 6:
+        return "Sinusoids: a row a place, a column a feature.", [places()], set()
+    if number not in (4, 5, 7) or not OPENING.is_file():
+        return "", [], set()
+    state = opening()
+    if number == 4:
+        empty, links = gold(state)
+        return "Which English word each French word came from: the gold alignment.", [empty], links
+    layer, head = state["layer"], state["head"]
+    if number == 5:
+        heads = range(state["config"]["num_heads"])[:4]
+        return (
+            "Heads of one trained layer, on the same sentence.",
+            [stored(state, "cross", layer, h) for h in heads],
+            set(),
+        )
+    return (
+        "A trained Transformer on one sentence: encoder above, cross-attention and decoder below.",
+        [stored(state, kind, layer, head) for kind in ("encoder", "decoder", "cross")],
+        set(),
+    )
+
+
+def cells(matrix: Matrix, links: set, left: float, top: float, side: float) -> str:
+    """One matrix as a square of `side`, each cell with its shade."""
+    rows, columns = len(matrix), len(matrix[0])
+    high, wide = side / rows, side / columns
+    most = max(w for row in matrix for w in row if w is not None) or 1
+    parts = []
+    for i, row in enumerate(matrix):
+        for j, w in enumerate(row):
+            name = (
+                "gold"
+                if (i, j) in links
+                else "masked"
+                if w is None
+                else ("zero" if w == 0 else f"w{min(SHADES - 1, int(SHADES * w / most))}")
+            )
+            x, y = left + wide * j, top + high * i
+            parts.append(
+                f'<rect class="{name}" x="{x:.1f}" y="{y:.1f}"'
+                f' width="{wide:.1f}" height="{high:.1f}"/>'
+            )
+            if name == "masked":
+                parts.append(f'<path d="M{x:.1f} {y + high:.1f}l{wide:.1f} {-high:.1f}"/>')
+    return "".join(parts)
+
+
+def signature(page: str) -> tuple[str, str]:
+    """What the picture shows, and the picture as SVG; empty where a chapter has none."""
+    words, matrices, links = panels(page)
+    if not matrices:
+        return "", ""
+    side = 2 * SIDE if len(matrices) == 1 else SIDE - GAP / 2
+    # of three: source by source, and below it target by source and by target
+    corners = [(0, 0), (1, 1), (0, 1)] if len(matrices) == 3 else [(0, 0), (1, 0), (0, 1), (1, 1)]
+    drawn = "".join(
+        cells(matrix, links, (side + GAP) * x, (side + GAP) * y, side)
+        for matrix, (x, y) in zip(matrices, corners, strict=False)
+    )
+    return words, (
+        f'<svg class="attn-matrix" viewBox="-1 -1 {2 * SIDE + 2} {2 * SIDE + 2}" width="{2 * SIDE}"'
+        f' height="{2 * SIDE}" aria-hidden="true" focusable="false">{drawn}</svg>'
+    )

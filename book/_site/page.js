@@ -1,0 +1,36 @@
+// The contents beside a page follow the reader: the last heading above the line is the current one.
+// A box that scrolls sideways can be scrolled by the keyboard.
+const LINE = 120; // pixels below the top
+
+const theirs = document.querySelector(".page-toc");
+if (theirs) {
+  const contents = theirs.cloneNode(true); // the theme marks its own, by other rules
+  theirs.replaceWith(contents);
+  const links = [...contents.querySelectorAll("a.nav-link")];
+  const headings = links.map(({ hash }) => document.getElementById(decodeURIComponent(hash.slice(1))));
+  const follow = () => {
+    const above = headings.filter((heading) => heading?.getBoundingClientRect().top <= LINE);
+    const current = headings.lastIndexOf(above.at(-1));
+    links.forEach((link, n) => {
+      link.classList.toggle("active", n === current);
+      if (n === current) link.setAttribute("aria-current", "true");
+      else link.removeAttribute("aria-current");
+    });
+  };
+  let waiting = false;
+  addEventListener("scroll", () => {
+    if (waiting) return;
+    waiting = true;
+    requestAnimationFrame(() => { waiting = false; follow(); });
+  }, { passive: true });
+  follow();
+}
+
+const reach = () => {
+  for (const box of document.querySelectorAll(".attn-scroll")) {
+    if (box.scrollWidth > box.clientWidth + 1) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+  }
+};
+addEventListener("resize", reach);
+reach();
