@@ -1,15 +1,15 @@
 """One, two, four and eight heads in a translator: equal parameters, data and steps.
 
 The Transformer of chapter 7, one layer on each side, on the short sentences of the grammar corpus.
-Each number of heads is trained at each learning rate; chapter 5 takes for each the rate with the
-least held-out loss, and reports the test pairs.
+Seed 0 tries each number of heads at each learning rate; the other seeds take for each the rate with
+the least held-out loss, which is in `CHOSEN`. The test pairs choose nothing.
 """
 
 from __future__ import annotations
 
 import functools
 
-from attnbook.data import Splits
+from attnbook.data import Splits, length_batches
 from attnbook.metrics import exact_match
 from attnbook.training import mean_loss
 
@@ -17,7 +17,8 @@ from . import translation, translators
 from .transformers import Plan
 
 SEEDS = range(3)
-HEADS, RATES = (1, 2, 4, 8), (3e-3, 6e-3)
+HEADS, RATES = (1, 2, 4, 8), (4e-3, 8e-3)
+CHOSEN = {1: 8e-3, 2: 8e-3, 4: 8e-3, 8: 8e-3}  # by the held-out loss of seed 0
 LONGEST = 10  # source tokens of a short sentence
 D_MODEL, EPOCHS = 64, 16
 
@@ -52,9 +53,7 @@ def one(heads: int, rate: float, seed: int) -> dict:
     of = load()
     model, history = translators.train(plan(heads, rate), of, seed, progress=False)
     reading = translators.read(model, of.splits.test, of)
-    batches = translators.length_batches(
-        of.splits.test, of.source_vocab, of.target_vocab, translators.READ
-    )
+    batches = length_batches(of.splits.test, of.source_vocab, of.target_vocab, 100)
     return {
         "heads": heads,
         "rate": rate,
@@ -68,5 +67,8 @@ def one(heads: int, rate: float, seed: int) -> dict:
 
 
 def run(seed: int) -> list[dict]:
-    """One seed of every number of heads at every rate."""
-    return [one(heads, rate, seed) for heads in HEADS for rate in RATES]
+    """Every number of heads: at every rate from the first seed, at its chosen one from others."""
+    tried = [(heads, rate) for heads in HEADS for rate in RATES]
+    if seed != SEEDS[0]:
+        tried = list(CHOSEN.items())
+    return [one(heads, rate, seed) for heads, rate in tried]
