@@ -5,7 +5,6 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments import head_counts as hc
 from experiments import two_relations as tr
 from experiments.stored import load_table
 
@@ -197,18 +196,3 @@ def test_no_claim_holds_on_shuffled_answers(pair):
     looks = tr.heads_on_sources(two, other).tolist()
     assert not each_takes_one(looks)
     assert not loses_one_only(looks, tr.ablations(two, other).tolist())
-
-
-# heads counted in a translator
-
-
-def test_every_rate_was_chosen_by_the_held_out_loss_of_the_first_seed():
-    rows = load_table("head_counts")
-    first = [row for row in rows if row["seed"] == hc.SEEDS[0]]
-    assert len(first) == len(hc.HEADS) * len(hc.RATES)
-    for heads, rate in hc.CHOSEN.items():
-        tried = [row for row in first if row["heads"] == heads]
-        assert min(tried, key=lambda row: row["held out"][-1])["rate"] == rate
-    others = {(row["heads"], row["rate"]) for row in rows if row["seed"] != hc.SEEDS[0]}
-    assert others == set(hc.CHOSEN.items())
-    assert len({row["parameters"] for row in rows}) == 1
