@@ -14,12 +14,12 @@ NEW_NAME = {
 
 @pytest.fixture(scope="module")
 def arrived(browser, server):
-    """`arrived(name)`: where an old address within the page ends."""
+    """`arrived(name)`: where an old address within a page ends."""
     page = browser.new_page()
 
-    def follow(name):
+    def follow(name, old=OLD):
         page.goto("about:blank")
-        page.goto(f"{server}{OLD}#{name}")
+        page.goto(f"{server}{old}#{name}")
         page.wait_for_function(
             "document.getElementById(decodeURIComponent(location.hash.slice(1)))"
         )
@@ -36,6 +36,14 @@ def test_an_old_address_leads_to_a_place(arrived, name):
 @pytest.mark.parametrize("name", NEW_NAME)
 def test_a_new_name_is_known(arrived, name):
     assert arrived(name) == NEW_NAME[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "now"),
+    [("what-a-head-is-for", "what-a-second-head-is-for"), ("equation-eq-einsum", "sequence-first")],
+)
+def test_a_page_written_anew_knows_its_old_names(arrived, name, now):
+    assert arrived(name, "book/05_multihead.html") == f"book/05_multihead.html#{now}"
 
 
 def test_every_place_that_is_named_exists(site):
