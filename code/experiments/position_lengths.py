@@ -176,19 +176,19 @@ def trace() -> dict[str, list[float]]:
 
 
 def run(seed: int) -> list[dict]:
-    """A row for every task and kind: perplexity at every length, and at the last of them with
-    fewer keys in sight; of rotary models also with clipped angles."""
+    """Rows of all trainings: every kind on every task, and ALiBi on `markov` for longer."""
     trainings = [(language, kind, STEPS) for language in LANGUAGES for kind in KINDS]
-    trainings.append(("markov", "alibi", LONGER))
-    rows = []
-    for language, kind, steps in trainings:
-        model = build(kind, seed)
-        train(model, language, seed, steps)
-        loss = by_place(model, language)
-        row = {"seed": seed, "language": language, "positions": kind, "steps": steps}
-        row |= {str(n): perplexity(loss, n) for n in LENGTHS}
-        rows.append(row | _in_sight(model, language))
-    return rows
+    return [row(seed, *which) for which in (*trainings, ("markov", "alibi", LONGER))]
+
+
+def row(seed: int, language: str, kind: str, steps: int) -> dict:
+    """Perplexity of a trained model at every length, and at the last with part of the keys."""
+    model = build(kind, seed)
+    train(model, language, seed, steps)
+    loss = by_place(model, language)
+    found = {"seed": seed, "language": language, "positions": kind, "steps": steps}
+    found |= {str(n): perplexity(loss, n) for n in LENGTHS}
+    return found | _in_sight(model, language)
 
 
 def _in_sight(model: LanguageModel, language: str) -> dict[str, float]:
