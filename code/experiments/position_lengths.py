@@ -1,9 +1,10 @@
-"""What position encodings do past the length they were trained on: three tasks, five models.
+"""What position encodings do past the length they were trained on: four tasks, five models.
 
 The tasks are made here, so that their truth is known. In `markov` a token depends on the two
 before it: all that matters is near, in a sequence of any length. In `repeat` a sequence repeats
 itself with a period of its own: what matters is further back, and never further than in training.
-In `first` every place must name the first token, which is as far away as the place itself.
+In `first` every place must name the first token, which is as far away as the place itself, and
+in `back` the one 20 places back, which only its place tells from the others.
 Chapter 6 trains one seed of some; `make train` trains three of each and stores the table.
 """
 
@@ -53,18 +54,21 @@ def repeat(b: int, n: int, generator: torch.Generator) -> Tensor:
     return first.gather(1, torch.arange(n) % period)
 
 
-def first(b: int, n: int, generator: torch.Generator) -> Tensor:
-    """Random tokens (b, n); `targets` asks for the first of them at every place."""
+def noise(b: int, n: int, generator: torch.Generator) -> Tensor:
+    """Random tokens (b, n), of which `targets` asks for the first, or for one further back."""
     return torch.randint(VOCAB, (b, n), generator=generator)
 
 
-LANGUAGES = {"markov": markov, "repeat": repeat, "first": first}
-DECIDED = {"markov": 2, "repeat": PERIODS[1], "first": 1}  # from here on the past decides
+LANGUAGES = {"markov": markov, "repeat": repeat, "first": noise, "back": noise}
+BACK = 20  # places
+DECIDED = {"markov": 2, "repeat": PERIODS[1], "first": 1, "back": BACK + 1}  # the past decides
 
 
 def targets(language: str, x: Tensor) -> Tensor:
     """What a model that has read x (b, n + 1) up to each place must say there, (b, n)."""
-    return x[:, :1].expand(-1, x.shape[1] - 1) if language == "first" else x[:, 1:]
+    if language == "first":
+        return x[:, :1].expand(-1, x.shape[1] - 1)
+    return x[:, :-1].roll(BACK, dims=1) if language == "back" else x[:, 1:]
 
 
 def best_perplexity(language: str) -> float:
@@ -170,7 +174,7 @@ def perplexity(loss: Tensor, n: int) -> float | None:
 
 def trace() -> dict[str, list[float]]:
     """Losses of a brief training with each kind, the tasks in turn."""
-    tasks = ("markov", "repeat", "first", "markov", "repeat")
+    tasks = ("markov", "repeat", "first", "back", "markov")
     pairs = zip(KINDS, tasks, strict=True)
     return {kind: train(build(kind, 0), language, 0, steps=20) for kind, language in pairs}
 
@@ -195,7 +199,7 @@ def _in_sight(model: LanguageModel, language: str) -> dict[str, float]:
     """Perplexity at the last length with part of the keys in sight."""
     kind, n = model.config.positions, LENGTHS[-1]
     sights = {}
-    if kind in ("sinusoidal", "rotary") and language != "first":
+    if kind in ("sinusoidal", "rotary") and language in ("markov", "repeat"):
         sights |= {f"window {w}": {"mask": window_mask(n, radius=w - 1)} for w in WINDOWS}
         sights["16 near, 16 far"] = {"mask": ends(16)}
     if kind == "rotary":

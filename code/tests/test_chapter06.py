@@ -1,7 +1,6 @@
 """Chapter 6: the three tasks, and controls that make claims of its two pages fail."""
 
 import math
-import types
 from collections import Counter
 from functools import partial
 
@@ -118,19 +117,87 @@ def test_an_untrained_model_knows_nothing(language, kind):
     assert pl.perplexity(loss, 32) > 6
 
 
-# the stored table
+# the stored table, and controls of what the pages say
+
+
+ROWS = load_table("position_lengths")
 
 
 def test_the_table_is_whole():
-    rows = load_table("position_lengths")
-    found = [(r["seed"], r["language"], r["positions"], r["steps"]) for r in rows]
-    wanted = [(g, k, pl.STEPS) for g in pl.LANGUAGES for k in pl.KINDS]
-    wanted.append(("markov", "alibi", pl.LONGER))
-    assert found == [(s, *row) for s in pl.SEEDS for row in wanted]
-    for row in rows:
+    found = [(row["seed"], row["language"], row["positions"]) for row in ROWS]
+    assert found == [(s, g, k) for s in pl.SEEDS for g in pl.LANGUAGES for k in pl.KINDS]
+    for row in ROWS:
         past = [row[str(n)] is None for n in pl.LENGTHS]
         assert past == [row["positions"] == "learned" and n > pl.TRAINED for n in pl.LENGTHS]
         assert all(row[str(n)] is None or row[str(n)] > 0.99 for n in pl.LENGTHS)
+        assert set(pl.sights(row["language"], row["positions"])) <= row.keys()
 
 
-CELLS
+def table(**swap):
+    """The table as the page has it, with two kinds of positions exchanged."""
+    rows = {(r["language"], swap.get(r["positions"], r["positions"]), r["seed"]): r for r in ROWS}
+    return {"of": rows, "position_lengths": pl}
+
+
+THREE_SEEDS = "three seeds of three"
+
+
+@pytest.mark.parametrize("other", ["rotary", "sinusoidal"])
+def test_the_claim_over_seeds_fails_with_two_kinds_exchanged(other):
+    run_cell(THREE_SEEDS, **table())
+    fails(THREE_SEEDS, **table(alibi=other) | table(**{"alibi": other, other: "alibi"}))
+
+
+def losses_of(rows):
+    """Losses by place that have the perplexities of these rows."""
+    losses = {}
+    for row in rows:
+        loss = torch.zeros(256)
+        for n in pl.LENGTHS:
+            loss[n - n // 4 : n] = math.log(row[str(n)])
+        losses[row["positions"]] = loss
+    return losses
+
+
+def test_the_claim_about_lengths_fails_without_training_and_with_two_kinds_exchanged():
+    cell, best = "four times the trained length", pl.best_perplexity("markov")
+    kinds = ("sinusoidal", "rotary", "alibi")
+    of = table()["of"]
+    losses = losses_of(of["markov", kind, 0] for kind in kinds)
+    run_cell(cell, losses=losses, best=best)
+    fails(cell, losses=losses | {"rotary": losses["alibi"], "alibi": losses["rotary"]}, best=best)
+    untrained = {k: pl.by_place(pl.build(k, 0), "markov", sequences=16) for k in kinds}
+    fails(cell, losses=untrained, best=best)
+
+
+def test_the_claim_about_angles_fails_for_a_model_without_training():
+    cell = "nothing to clip: nothing changes"
+    fails(cell, models={"rotary": pl.build("rotary", 0)}, **table())
+
+
+def test_the_claims_about_time_fail_for_other_layers():
+    by_length = {
+        "RNN": [n * 4e-6 for n in (64, 256, 1024, 4096)],
+        "GRU": [n * 9e-6 for n in (64, 256, 1024, 4096)],
+        "self-attention": [n * 5e-7 + n**2 * 4e-9 for n in (64, 256, 1024, 4096)],
+    }
+    by_batch = {"RNN": [1e-3, 2e-3, 5e-3], "GRU": [3e-3, 5e-3, 1e-2]}
+    by_batch["self-attention"] = [4e-4, 5e-3, 2e-2]
+    names = {"shown": list(by_batch), "batches": [1, 16, 64], "by_length": by_length}
+    run_cell("def growth", by_batch=by_batch, **names)
+    for times in (by_length, by_batch):
+        swapped = times | {"RNN": times["self-attention"], "self-attention": times["RNN"]}
+        wrong = {"by_length": by_length, "by_batch": by_batch}
+        wrong |= {"by_length" if times is by_length else "by_batch": swapped}
+        fails("def growth", **names | wrong)
+
+
+def test_equivariance_fails_with_positions():
+    cell, one = "20 orders, one average", cell_runner("06_positions")
+    torch.manual_seed(0)
+    names = {"tokens": torch.randn(1, 9, 16), "orders": [torch.randperm(9) for _ in range(20)]}
+    names["averages"] = {"self-attention, causal": 20, "recurrent": 20}
+    one(cell, layer=ab.MultiHeadAttention(16, 4), **names)
+    told = ab.MultiHeadAttention(16, 4, positions=ab.RotaryPositions(4))
+    with pytest.raises(AssertionError):
+        one(cell, layer=told, **names)

@@ -160,9 +160,8 @@ def where_places_enter():
     x, z = torch.randn(n, d), ab.sinusoid(n, d)
     project = ab.MultiHeadAttention(d, num_heads=1)
     Q, K, V = (W(x + z) for W in (project.W_q, project.W_k, project.W_v))
-    weights = ab.scaled_dot(Q, K).softmax(dim=-1)
     t = {"tokens": x, "places": z, "queries": Q, "keys": K, "values": V}
-    return t | {"weights": weights, "output": project.W_o(weights @ V)}
+    return t | {"output": project.W_o(ab.scaled_dot(Q, K).softmax(dim=-1) @ V)}
 
 
 def sinusoid():
@@ -182,10 +181,10 @@ def rotation():
 
 
 def who_waits():
-    x, h = torch.randn(b, 4, d), torch.zeros(b, d)
+    x, h = torch.randn(b, 3, d), torch.zeros(b, d)
     cell, t = nn.RNNCell(d, d), {}
     o = ab.MultiHeadAttention(d, num_heads=1)(x).output
-    for i in range(4):
+    for i in range(3):
         h = cell(x[:, i], h)
         t |= {f"x{i + 1}": x[:, i], f"X{i + 1}": x[:, i], f"h{i + 1}": h, f"o{i + 1}": o[:, i]}
     return t
