@@ -1,11 +1,10 @@
-"""What position encodings do past the length they were trained on: four tasks, five models.
+"""What position encodings do past the length they were trained on: three tasks, five models.
 
 The tasks are made here, so that their truth is known. In `markov` a token depends on the two
 before it: all that matters is near, in a sequence of any length. In `repeat` a sequence repeats
 itself with a period of its own: what matters is further back, and never further than in training.
-In `first` every place must name the first token, which is as far away as the place itself, and
-in `back` the one 20 places back, which only its place tells from the others.
-Chapter 6 trains one seed of some; `make train` trains three of each and stores the table.
+In `back` every place must name the token 20 places back, which only the offset tells from others.
+Chapter 6 trains one seed of one; `make train` trains three of each and stores the table.
 """
 
 from __future__ import annotations
@@ -28,7 +27,6 @@ PERIODS = (4, 12)  # shortest and longest
 TRAINED = 32  # tokens of a training sequence
 LENGTHS = (32, 64, 128, 256)  # at which perplexity is taken
 STEPS = 600  # of training
-LONGER = 2400  # steps of a second training of ALiBi on `markov`
 KNOWN = TRAINED - 1  # the largest offset that a model has been trained on
 WINDOWS = (2, 16, 32)  # tokens that a model may look back on, its own included
 
@@ -55,19 +53,18 @@ def repeat(b: int, n: int, generator: torch.Generator) -> Tensor:
 
 
 def noise(b: int, n: int, generator: torch.Generator) -> Tensor:
-    """Random tokens (b, n), of which `targets` asks for the first, or for one further back."""
+    """Random tokens (b, n); `targets` asks at every place for one further back."""
     return torch.randint(VOCAB, (b, n), generator=generator)
 
 
-LANGUAGES = {"markov": markov, "repeat": repeat, "first": noise, "back": noise}
+LANGUAGES = {"markov": markov, "repeat": repeat, "back": noise}
+TRIED = {"markov": KINDS, "repeat": KINDS, "back": ("sinusoidal", "rotary", "alibi")}
 BACK = 20  # places
-DECIDED = {"markov": 2, "repeat": PERIODS[1], "first": 1, "back": BACK + 1}  # the past decides
+DECIDED = {"markov": 2, "repeat": PERIODS[1], "back": BACK + 1}  # from here on the past decides
 
 
 def targets(language: str, x: Tensor) -> Tensor:
     """What a model that has read x (b, n + 1) up to each place must say there, (b, n)."""
-    if language == "first":
-        return x[:, :1].expand(-1, x.shape[1] - 1)
     return x[:, :-1].roll(BACK, dims=1) if language == "back" else x[:, 1:]
 
 
@@ -173,37 +170,38 @@ def perplexity(loss: Tensor, n: int) -> float | None:
 
 
 def trace() -> dict[str, list[float]]:
-    """Losses of a brief training with each kind, the tasks in turn."""
-    tasks = ("markov", "repeat", "first", "back", "markov")
-    pairs = zip(KINDS, tasks, strict=True)
-    return {kind: train(build(kind, 0), language, 0, steps=20) for kind, language in pairs}
+    """Losses of a brief training with each kind on the first two tasks in turn, and of `back`."""
+    pairs = [*zip(KINDS, ("markov", "repeat") * 3, strict=False), ("rotary", "back")]
+    keys = (*KINDS, "back")
+    return {
+        key: train(build(kind, 0), language, 0, steps=20)
+        for key, (kind, language) in zip(keys, pairs, strict=True)
+    }
 
 
 def run(seed: int) -> list[dict]:
-    """Rows of all trainings: every kind on every task, and ALiBi on `markov` for longer."""
-    trainings = [(language, kind, STEPS) for language in LANGUAGES for kind in KINDS]
-    return [row(seed, *which) for which in (*trainings, ("markov", "alibi", LONGER))]
+    """A row for every task and the kinds that are tried on it."""
+    return [row(seed, language, kind) for language in LANGUAGES for kind in TRIED[language]]
 
 
-def row(seed: int, language: str, kind: str, steps: int) -> dict:
+def row(seed: int, language: str, kind: str) -> dict:
     """Perplexity of a trained model at every length, and at the last with part of the keys."""
     model = build(kind, seed)
-    train(model, language, seed, steps)
+    train(model, language, seed)
     loss = by_place(model, language)
-    found = {"seed": seed, "language": language, "positions": kind, "steps": steps}
+    found = {"seed": seed, "language": language, "positions": kind}
     found |= {str(n): perplexity(loss, n) for n in LENGTHS}
-    return found | _in_sight(model, language)
+    for name, sight in sights(language, kind).items():
+        found[name] = perplexity(by_place(model, language, **sight), LENGTHS[-1])
+    return found
 
 
-def _in_sight(model: LanguageModel, language: str) -> dict[str, float]:
-    """Perplexity at the last length with part of the keys in sight."""
-    kind, n = model.config.positions, LENGTHS[-1]
-    sights = {}
-    if kind in ("sinusoidal", "rotary") and language in ("markov", "repeat"):
-        sights |= {f"window {w}": {"mask": window_mask(n, radius=w - 1)} for w in WINDOWS}
-        sights["16 near, 16 far"] = {"mask": ends(16)}
-    if kind == "rotary":
-        sights["clipped"] = {"clip": KNOWN}
-    return {
-        name: perplexity(by_place(model, language, **sight), n) for name, sight in sights.items()
-    }
+def sights(language: str, kind: str) -> dict[str, dict]:
+    """Which keys a model sees in further readings of the longest texts, and how."""
+    n, seen = LENGTHS[-1], {}
+    if language == "markov" and kind in ("sinusoidal", "rotary"):
+        seen |= {f"window {w}": {"mask": window_mask(n, radius=w - 1)} for w in WINDOWS}
+        seen["16 near, 16 far"] = {"mask": ends(16)}
+    if language in ("markov", "back") and kind == "rotary":
+        seen["clipped"] = {"clip": KNOWN}
+    return seen
