@@ -13,7 +13,7 @@ from attnbook.masks import causal_mask, window_mask
 from experiments import position_lengths as pl
 from experiments.stored import load_table
 
-run_cell = partial(cell_runner("06_lengths"), position_lengths=pl)
+run_cell = partial(cell_runner("06_reach"), position_lengths=pl)
 fails = partial(fails, run_cell)
 
 

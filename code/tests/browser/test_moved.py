@@ -15,7 +15,7 @@ NEW_NAME = {
     "03_scoring.html#zero-times-nan": "03_attention.html#where-this-breaks-a-clinic",
     "03_scoring.html#what-a-score-cannot-ask": "03_scoring.html#what-a-score-cannot-do",
     "03_scoring.html#ch3-padding": "03_scoring.html#ch3-padding",  # still there
-    "06_positions.html#what-order-costs": "06_lengths.html#what-a-layer-costs",
+    "06_positions.html#what-order-costs": "06_reach.html#what-a-layer-costs",
     "06_positions.html#half-precision": "06_positions.html#where-this-breaks-a-clinic",
 }
 
