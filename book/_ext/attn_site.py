@@ -48,7 +48,7 @@ NEEDED_BY = {
     ("THEBE_JS_URL", "sphinx-thebe"): re.compile(r"(?!)"),
 }
 
-# A page that became two: the other one, and where to find what has another name now.
+# A page that was divided or written anew: where most of it went, and what has another name now.
 MOVED = {
     "book/03_scoring": (
         "book/03_attention",
@@ -98,6 +98,16 @@ MOVED = {
             "places-added-after-dropout": "book/06_positions#exercises",
             "padding-on-the-left": "book/06_positions#where-this-breaks-a-clinic",
             "slopes-for-another-number-of-heads": "book/06_positions#exercises",
+        },
+    ),
+    "book/05_multihead": (  # written anew: the same page, other sections
+        "book/05_multihead",
+        {
+            "what-a-head-is-for": "book/05_multihead#what-a-second-head-is-for",
+            "where-the-argument-stops": "book/05_multihead#why-one-head-cannot",
+            "where-this-breaks": "book/05_multihead#where-this-breaks-a-clinic",
+            "fig-four-heads": "book/05_multihead#a-clear-map-and-no-use",
+            "equation-eq-einsum": "book/05_multihead#sequence-first",
         },
     ),
 }

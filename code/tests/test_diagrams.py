@@ -19,8 +19,9 @@ import attn_drawing  # noqa: E402
 FILES = sorted((BOOK / "diagrams").glob("*.toml"))
 # No two letters count alike, so that a wrong letter is a wrong shape.
 SIZES = {"b": 2, "q": 3, "k": 5, "d": 7, "h": 11, "v": 13}
-SIZES |= {"d_q": 17, "d_k": 19, "d_v": 23, "d_h": 29, "n": 31}
-b, q, k, d, h, v, d_q, d_k, d_v, d_h, n = SIZES.values()
+SIZES |= {"d_q": 17, "d_k": 19, "d_v": 23, "d_h": 29, "p": 31, "n": 37}
+b, q, k, d, h, v, d_q, d_k, d_v, d_h, p, n = SIZES.values()
+SIZES["hp"] = h * p
 NONE = float("nan")  # a masked cell
 
 
@@ -156,6 +157,36 @@ def two_orders():
     return first | {"Before": old, "H": states, "C": late, "Y": y, "S": new, "P": P}
 
 
+def many_heads():
+    """As the page splits and joins; there h p is d."""
+    t = {"queries": torch.randn(b, q, d)} | {n: torch.randn(b, k, d) for n in ("keys", "values")}
+    for name in list(t):
+        heads = (t[name] @ torch.randn(d, h * p)).unflatten(-1, (h, p)).transpose(1, 2)
+        t[{"queries": "query", "keys": "key", "values": "value"}[name] + "_heads"] = heads
+    found = ab.attention(t["query_heads"], t["key_heads"], t["value_heads"])
+    t["head_outputs"], t["weights"] = found
+    t["joined"] = t["head_outputs"].transpose(1, 2).flatten(2)
+    return t | {"output": t["joined"] @ torch.randn(h * p, d)}
+
+
+def one_row_two_rows():
+    """The page's numbers: does a word stand before the verb, or after it; and who is it?"""
+    keys = names = torch.tensor([[1.0, 0], [0, 0], [0, 1]])
+    query, t = torch.tensor([4.0, 4.0]), {}
+    for end, seen in (("", slice(2)), ("_1", slice(1)), ("_2", slice(1, 2))):
+        scores = (keys[:, seen] @ query[seen])[None]
+        weights = scores.softmax(dim=1)
+        t |= {f"scores{end}": scores, f"weights{end}": weights, f"output{end}": weights @ names}
+    return t
+
+
+def split_join():
+    sheet = torch.arange(12.0).reshape(3, 4)
+    heads = sheet.unflatten(-1, (2, 2)).transpose(0, 1)  # (h, n, p)
+    joined = heads.transpose(0, 1).flatten(1)
+    return {"sheet": sheet, "head_1": heads[0], "head_2": heads[1], "joined": joined}
+
+
 def where_places_enter():
     x, z = torch.randn(n, d), ab.sinusoid(n, d)
     project = ab.MultiHeadAttention(d, num_heads=1)
@@ -192,7 +223,7 @@ def who_waits():
 
 TRACES = (four_moves, soft_lookup, kernel_attention, leave_one_out, masked_softmax)
 TRACES += (batch_attention, two_masks, broadcast_sum, two_scores, bottleneck)
-TRACES += (decoding_step, two_orders)
+TRACES += (decoding_step, two_orders, many_heads, one_row_two_rows, split_join)
 TRACES += (where_places_enter, sinusoid, rotation, who_waits)
 TRACES = {trace.__name__: trace for trace in TRACES}
 

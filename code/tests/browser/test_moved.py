@@ -11,6 +11,8 @@ SAME_NAME = [
     "06_positions.html#equation-eq-pos-path",
 ]
 NEW_NAME = {
+    "05_multihead.html#what-a-head-is-for": "05_multihead.html#what-a-second-head-is-for",
+    "05_multihead.html#equation-eq-einsum": "05_multihead.html#sequence-first",
     "03_scoring.html#the-masked-softmax": "03_attention.html#the-mask",
     "03_scoring.html#zero-times-nan": "03_attention.html#where-this-breaks-a-clinic",
     "03_scoring.html#what-a-score-cannot-ask": "03_scoring.html#what-a-score-cannot-do",
