@@ -75,6 +75,31 @@ MOVED = {
             "what-a-score-cannot-ask": "book/03_scoring#what-a-score-cannot-do",
         },
     ),
+    "book/06_positions": (
+        "book/06_reach",
+        {
+            "self-attention-and-positional-encoding": (
+                "book/06_positions#self-attention-and-positions"
+            ),
+            "a-sequence-that-asks-itself": "book/06_positions#a-sequence-attends-to-itself",
+            "the-same-bag-of-words": "book/06_positions#a-sequence-attends-to-itself",
+            "what-order-costs": "book/06_reach#what-a-layer-costs",
+            "sequential-steps": "book/06_reach#steps-that-wait",
+            "path-length": "book/06_reach#how-far-a-signal-travels",
+            "odd-sizes": "book/06_positions#sinusoids",
+            "who-is-louder": "book/06_positions#token-and-place-share-the-same-features",
+            "learned-places": "book/06_positions#learned-positions",
+            "whose-fault-is-it": "book/06_reach#new-angles-or-too-many-keys",
+            "where-this-breaks": "book/06_positions#where-this-breaks-a-clinic",
+            "the-place-is-forgotten-in-the-cache": "book/06_positions#where-this-breaks-a-clinic",
+            "the-table-ends": "book/06_positions#where-this-breaks-a-clinic",
+            "half-precision": "book/06_positions#where-this-breaks-a-clinic",
+            "a-table-that-does-not-travel": "book/06_positions#where-this-breaks-a-clinic",
+            "places-added-after-dropout": "book/06_positions#exercises",
+            "padding-on-the-left": "book/06_positions#where-this-breaks-a-clinic",
+            "slopes-for-another-number-of-heads": "book/06_positions#exercises",
+        },
+    ),
     "book/05_multihead": (  # written anew: the same page, other sections
         "book/05_multihead",
         {

@@ -1,9 +1,10 @@
-"""What position encodings do past the length they were trained on: two languages, five models.
+"""What position encodings do past the length they were trained on: three tasks, five models.
 
-Both languages are made here, so that their truth is known. In `markov` a token depends on the two
+The tasks are made here, so that their truth is known. In `markov` a token depends on the two
 before it: all that matters is near, in a sequence of any length. In `repeat` a sequence repeats
 itself with a period of its own: what matters is further back, and never further than in training.
-Chapter 6 trains one seed of some; `make train` trains three of each and stores the table.
+In `back` every place must name the token 20 places back, which only the offset tells from others.
+Chapter 6 trains one seed of one; `make train` trains three of each and stores the table.
 """
 
 from __future__ import annotations
@@ -15,16 +16,19 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from attnbook.masks import causal_mask, window_mask
+from attnbook.multihead import MultiHeadAttention
 from attnbook.transformer import LanguageModel
 
 SEEDS = range(3)
 KINDS = ("none", "sinusoidal", "learned", "rotary", "alibi")
-VOCAB = 8  # tokens of both languages
+VOCAB = 8  # tokens of every task
 SHARES = (0.55, 0.25, 0.15, 0.05)  # of the four tokens that may follow a pair
 PERIODS = (4, 12)  # shortest and longest
 TRAINED = 32  # tokens of a training sequence
 LENGTHS = (32, 64, 128, 256)  # at which perplexity is taken
-WINDOW = 16  # tokens that a model may look back on, in a second reading
+STEPS = 600  # of training
+KNOWN = TRAINED - 1  # the largest offset that a model has been trained on
+WINDOWS = (2, 16, 32)  # tokens that a model may look back on, its own included
 
 
 def markov(b: int, n: int, generator: torch.Generator) -> Tensor:
@@ -48,15 +52,27 @@ def repeat(b: int, n: int, generator: torch.Generator) -> Tensor:
     return first.gather(1, torch.arange(n) % period)
 
 
-LANGUAGES = {"markov": markov, "repeat": repeat}
-DECIDED = {"markov": 2, "repeat": PERIODS[1]}  # from this place on the past decides a token
+def noise(b: int, n: int, generator: torch.Generator) -> Tensor:
+    """Random tokens (b, n); `targets` asks at every place for one further back."""
+    return torch.randint(VOCAB, (b, n), generator=generator)
+
+
+LANGUAGES = {"markov": markov, "repeat": repeat, "back": noise}
+TRIED = {"markov": KINDS, "repeat": KINDS, "back": ("sinusoidal", "rotary", "alibi")}
+BACK = 20  # places
+DECIDED = {"markov": 2, "repeat": PERIODS[1], "back": BACK + 1}  # from here on the past decides
+
+
+def targets(language: str, x: Tensor) -> Tensor:
+    """What a model that has read x (b, n + 1) up to each place must say there, (b, n)."""
+    return x[:, :-1].roll(BACK, dims=1) if language == "back" else x[:, 1:]
 
 
 def best_perplexity(language: str) -> float:
     """What a model that knows the language reaches."""
-    if language == "repeat":
-        return 1.0
-    return math.exp(-sum(share * math.log(share) for share in SHARES))
+    if language == "markov":
+        return math.exp(-sum(share * math.log(share) for share in SHARES))
+    return 1.0
 
 
 def build(kind: str, seed: int) -> LanguageModel:
@@ -74,22 +90,48 @@ def build(kind: str, seed: int) -> LanguageModel:
     )
 
 
-def losses(model: LanguageModel, x: Tensor, *, window: int | None = None) -> Tensor:
-    """Cross-entropy of each token of x (b, n + 1) from those before it: (b, n), for places 1..n.
+def logits(
+    model: LanguageModel, x: Tensor, *, mask: Tensor | None = None, clip: int | None = None
+) -> Tensor:
+    """Logits (b, n, vocabulary) for tokens x (b, n), each of which sees those before it.
 
     Args:
-        window: how many tokens each layer may look back on, its own place included; None is all.
+        mask: (n, n), which of those it may see; None is all.
+        clip: rotary models score a key that is further away as if it stood `clip` places away.
     """
-    if window is None:
-        logits = model(None, None, x[:, :-1]).logits  # (b, n, vocabulary)
-    else:
-        n = x.shape[1] - 1
-        mask = causal_mask(n) & window_mask(n, radius=window - 1)
-        logits = model.output(model.stack(model.embedding(x[:, :-1]), mask=mask).x)
-    return F.cross_entropy(logits.mT, x[:, 1:], reduction="none")
+    mask = causal_mask(x.shape[1]) if mask is None else mask & causal_mask(x.shape[1])
+    if clip is None:
+        return model.output(model.stack(model.embedding(x), mask=mask).x)
+    h = model.embedding(x)
+    for block in model.stack.blocks:
+        layer = block.self_attention
+        h = layer.after(h, clipped_attention(layer.attention, layer.before(h), mask, clip))
+        h = block.feed_forward(h)
+    return model.output(model.stack.norm(h))
 
 
-def train(model: LanguageModel, language: str, seed: int, steps: int = 600) -> list[float]:
+def clipped_attention(layer: MultiHeadAttention, x: Tensor, mask: Tensor, clip: int) -> Tensor:
+    """Rotary self-attention (b, n, d) -> (b, n, d) in which no offset is above `clip`.
+
+    Further keys are scored as if they stood `clip` places away, all with the same angle.
+    """
+    turn, heads = layer.positions, (layer.num_heads, -1)
+    parts = (W(x).unflatten(-1, heads).transpose(1, 2) for W in (layer.W_q, layer.W_k, layer.W_v))
+    q, k, v = parts  # (b, h, n, d) each
+    far = turn(q.unsqueeze(3), offset=clip).squeeze(3)  # every query at place clip, keys at 0
+    near = window_mask(x.shape[1], radius=clip)
+    a = torch.where(near, turn(q) @ turn(k).mT, far @ k.mT) / math.sqrt(q.shape[-1])
+    alpha = a.masked_fill(~mask, -torch.inf).softmax(dim=-1)
+    return layer.W_o((alpha @ v).transpose(1, 2).flatten(2))
+
+
+def losses(model: LanguageModel, language: str, x: Tensor, **sight) -> Tensor:
+    """Cross-entropy at each of the n places of x (b, n + 1), (b, n); `sight` as in `logits`."""
+    z = logits(model, x[:, :-1], **sight)
+    return F.cross_entropy(z.mT, targets(language, x), reduction="none")
+
+
+def train(model: LanguageModel, language: str, seed: int, steps: int = STEPS) -> list[float]:
     """Adam with warm-up on 32 new sequences a step, of the trained length; the loss after each."""
     generator = torch.Generator().manual_seed(1000 + seed)
     adam = torch.optim.Adam(model.parameters())
@@ -98,7 +140,7 @@ def train(model: LanguageModel, language: str, seed: int, steps: int = 600) -> l
     for _ in range(steps):
         x = LANGUAGES[language](32, TRAINED + 1, generator)
         adam.zero_grad()
-        loss = losses(model, x)[:, DECIDED[language] - 1 :].mean()
+        loss = losses(model, language, x)[:, DECIDED[language] - 1 :].mean()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         adam.step()
@@ -108,15 +150,18 @@ def train(model: LanguageModel, language: str, seed: int, steps: int = 600) -> l
 
 
 @torch.no_grad()
-def by_place(
-    model: LanguageModel, language: str, *, window: int | None = None, sequences: int = 256
-) -> Tensor:
+def by_place(model: LanguageModel, language: str, *, sequences: int = 256, **sight) -> Tensor:
     """Mean loss at places 1 to n of new sequences: (n,), n the longest the model can read."""
     learned = model.config.positions == "learned"
     n = model.config.max_len if learned else LENGTHS[-1]
     generator = torch.Generator().manual_seed(5000)
     x = LANGUAGES[language](sequences, LENGTHS[-1] + 1, generator)[:, : n + 1]
-    return losses(model, x, window=window).mean(dim=0)
+    return losses(model, language, x, **sight).mean(dim=0)
+
+
+def ends(near: int, n: int = LENGTHS[-1]) -> Tensor:
+    """A mask (n, n) that shows the `near` last tokens and the `near` first ones."""
+    return window_mask(n, radius=near - 1) | (torch.arange(n) < near)
 
 
 def perplexity(loss: Tensor, n: int) -> float | None:
@@ -125,21 +170,38 @@ def perplexity(loss: Tensor, n: int) -> float | None:
 
 
 def trace() -> dict[str, list[float]]:
-    """Losses of a brief training with each kind, the languages in turn."""
-    pairs = zip(KINDS, ("markov", "repeat", "markov", "repeat", "markov"), strict=True)
-    return {kind: train(build(kind, 0), language, 0, steps=20) for kind, language in pairs}
+    """Losses of a brief training with each kind on the first two tasks in turn, and of `back`."""
+    pairs = [*zip(KINDS, ("markov", "repeat") * 3, strict=False), ("rotary", "back")]
+    keys = (*KINDS, "back")
+    return {
+        key: train(build(kind, 0), language, 0, steps=20)
+        for key, (kind, language) in zip(keys, pairs, strict=True)
+    }
 
 
 def run(seed: int) -> list[dict]:
-    """Perplexity at every length, for every language and kind, and at the last in a window."""
-    rows = []
-    for language in LANGUAGES:
-        for kind in KINDS:
-            model = build(kind, seed)
-            train(model, language, seed)
-            loss = by_place(model, language)
-            row = {"seed": seed, "language": language, "positions": kind}
-            row |= {str(n): perplexity(loss, n) for n in LENGTHS}
-            near = by_place(model, language, window=WINDOW)
-            rows.append(row | {"last, in a window": perplexity(near, LENGTHS[-1])})
-    return rows
+    """A row for every task and the kinds that are tried on it."""
+    return [row(seed, language, kind) for language in LANGUAGES for kind in TRIED[language]]
+
+
+def row(seed: int, language: str, kind: str) -> dict:
+    """Perplexity of a trained model at every length, and at the last with part of the keys."""
+    model = build(kind, seed)
+    train(model, language, seed)
+    loss = by_place(model, language)
+    found = {"seed": seed, "language": language, "positions": kind}
+    found |= {str(n): perplexity(loss, n) for n in LENGTHS}
+    for name, sight in sights(language, kind).items():
+        found[name] = perplexity(by_place(model, language, **sight), LENGTHS[-1])
+    return found
+
+
+def sights(language: str, kind: str) -> dict[str, dict]:
+    """Which keys a model sees in further readings of the longest texts, and how."""
+    n, seen = LENGTHS[-1], {}
+    if language == "markov" and kind in ("sinusoidal", "rotary"):
+        seen |= {f"window {w}": {"mask": window_mask(n, radius=w - 1)} for w in WINDOWS}
+        seen["16 near, 16 far"] = {"mask": ends(16)}
+    if language in ("markov", "back") and kind == "rotary":
+        seen["clipped"] = {"clip": KNOWN}
+    return seen

@@ -1,7 +1,6 @@
-"""Chapter 6: the two languages, and controls that make each claim of the notebook fail."""
+"""Chapter 6: the three tasks, and controls that make claims of its two pages fail."""
 
 import math
-import types
 from collections import Counter
 from functools import partial
 
@@ -10,10 +9,11 @@ import torch
 from attnbook_testing.chapters import cell_runner, fails
 
 import attnbook as ab
+from attnbook.masks import causal_mask, window_mask
 from experiments import position_lengths as pl
 from experiments.stored import load_table
 
-run_cell = partial(cell_runner("06_positions"), position_lengths=pl)
+run_cell = partial(cell_runner("06_reach"), position_lengths=pl)
 fails = partial(fails, run_cell)
 
 
@@ -51,14 +51,57 @@ def test_repeats_have_their_period():
     assert max(periods) == pl.PERIODS[1]
 
 
-def test_losses_are_those_of_the_next_token():
-    model, x = pl.build("rotary", 0), draw("markov", b=3, n=9)
+def test_the_third_task_asks_for_the_token_20_places_back():
+    x = draw("back", b=5, n=33)
+    wanted = pl.targets("back", x)
+    assert wanted.shape == (5, 32) and pl.DECIDED["back"] == 21
+    for t in range(20, 32):  # a model has read x[:, : t + 1]
+        assert torch.equal(wanted[:, t], x[:, t - 20])
+    assert torch.equal(pl.targets("markov", x), x[:, 1:])
+
+
+@pytest.mark.parametrize("language", pl.LANGUAGES)
+def test_losses_are_those_of_the_target(language):
+    model, x = pl.build("rotary", 0), draw(language, b=3, n=9)
     with torch.no_grad():
-        loss, logits = pl.losses(model, x), model(None, None, x[:, :-1]).logits
+        loss, logits = pl.losses(model, language, x), model(None, None, x[:, :-1]).logits
     for b in range(3):
         for t in range(8):
-            wanted = -logits[b, t].log_softmax(-1)[x[b, t + 1]]
+            wanted = -logits[b, t].log_softmax(-1)[pl.targets(language, x)[b, t]]
             assert loss[b, t] == pytest.approx(wanted.item(), abs=1e-5)
+
+
+@torch.no_grad()
+def test_clipped_angles_are_the_known_ones():
+    """Nothing changes within reach; beyond it the score is that of an offset of `clip`."""
+    model, x = pl.build("rotary", 0), draw("markov", b=3, n=40)
+    plain = pl.logits(model, x)
+    assert torch.allclose(pl.logits(model, x, clip=39), plain, atol=1e-5)
+    clipped = pl.logits(model, x, clip=7)
+    assert torch.allclose(clipped[:, :8], plain[:, :8], atol=1e-5)
+    assert not torch.allclose(clipped[:, 9:], plain[:, 9:], atol=1e-3)
+    near = window_mask(40, radius=7)
+    seen = [pl.logits(model, x, mask=near, clip=clip) for clip in (None, 7)]
+    assert torch.allclose(*seen, atol=1e-5)
+
+    layer, h = model.stack.blocks[0].self_attention.attention, torch.randn(1, 12, 64)
+    q, k, v = (W(h).unflatten(-1, (4, 16))[0] for W in (layer.W_q, layer.W_k, layer.W_v))
+    head, i = 2, 11
+    a = [layer.positions(q[i, None, head], offset=min(i - j, 5)) @ k[j, head] for j in range(i + 1)]
+    alpha = (torch.cat(a) / 4).softmax(dim=0)
+    pooled = alpha @ v[: i + 1, head]
+    unmixed = layer.W_o.weight[:, 16 * head : 16 * head + 16]
+    ours = pl.clipped_attention(layer, h, causal_mask(12), 5)[0, i]
+    layer.W_v.weight.view(4, 16, 64)[head] = 0  # a second reading without this head
+    layer.W_v.bias.view(4, 16)[head] = 0
+    without = pl.clipped_attention(layer, h, causal_mask(12), 5)[0, i]
+    assert torch.allclose(ours - without, unmixed @ pooled, atol=1e-5)
+
+
+def test_the_two_ends_are_shown():
+    mask = pl.ends(4, 20) & causal_mask(20)
+    assert mask[19].nonzero().flatten().tolist() == [0, 1, 2, 3, 16, 17, 18, 19]
+    assert mask[3].sum() == 4
 
 
 def test_perplexity_is_of_the_last_quarter():
@@ -76,87 +119,86 @@ def test_an_untrained_model_knows_nothing(language, kind):
     assert pl.perplexity(loss, 32) > 6
 
 
-# the stored table
+# the stored table, and controls of what the pages say
+
+
+ROWS = load_table("position_lengths")
 
 
 def test_the_table_is_whole():
-    rows = load_table("position_lengths")
-    found = [(row["seed"], row["language"], row["positions"]) for row in rows]
-    assert found == [(s, g, k) for s in pl.SEEDS for g in pl.LANGUAGES for k in pl.KINDS]
-    for row in rows:
+    found = [(row["seed"], row["language"], row["positions"]) for row in ROWS]
+    assert found == [(s, g, k) for s in pl.SEEDS for g in pl.LANGUAGES for k in pl.TRIED[g]]
+    for row in ROWS:
         past = [row[str(n)] is None for n in pl.LENGTHS]
         assert past == [row["positions"] == "learned" and n > pl.TRAINED for n in pl.LENGTHS]
         assert all(row[str(n)] is None or row[str(n)] > 0.99 for n in pl.LENGTHS)
+        assert set(pl.sights(row["language"], row["positions"])) <= row.keys()
 
 
-THREE_SEEDS = "three seeds, two languages"
+def table(**swap):
+    """The table as the page has it, with two kinds of positions exchanged."""
+    rows = {(r["language"], swap.get(r["positions"], r["positions"]), r["seed"]): r for r in ROWS}
+    return {"of": rows, "position_lengths": pl}
 
 
-def test_the_claim_over_seeds_holds_for_the_table_and_not_with_two_kinds_exchanged():
-    rows = load_table("position_lengths")
-    run_cell(THREE_SEEDS, rows=rows)
-    for other in ("rotary", "sinusoidal"):
-        swap = {"alibi": other, other: "alibi"}
-        moved = [row | {"positions": swap.get(row["positions"], row["positions"])} for row in rows]
-        fails(THREE_SEEDS, rows=moved)
+THREE_SEEDS = "three seeds of three"
 
 
-# controls of what the notebook trains and measures
+@pytest.mark.parametrize("other", ["rotary", "sinusoidal"])
+def test_the_claim_over_seeds_fails_with_two_kinds_exchanged(other):
+    run_cell(THREE_SEEDS, **table())
+    fails(THREE_SEEDS, **table(alibi=other) | table(**{"alibi": other, other: "alibi"}))
 
-LENGTHS = "four times the trained length"
 
-
-def stored_losses():
-    """Losses by place that have the stored perplexities of seed 0."""
-    losses = {}
-    for row in load_table("position_lengths"):
-        if row["seed"] == 0 and row["language"] == "markov" and row["positions"] != "learned":
-            loss = torch.zeros(256)
-            for n in pl.LENGTHS:
-                loss[n - n // 4 : n] = math.log(row[str(n)])
-            losses[row["positions"]] = loss
-    return {kind: losses[kind] for kind in ("sinusoidal", "rotary", "alibi")}
+def loss_of(row):
+    """A loss by place that has the perplexities of this row."""
+    loss = torch.zeros(256)
+    for n in pl.LENGTHS:
+        loss[n - n // 4 : n] = math.log(row[str(n)])
+    return loss
 
 
 def test_the_claim_about_lengths_fails_without_training_and_with_two_kinds_exchanged():
-    losses = stored_losses()
-    run_cell(LENGTHS, losses=losses)
-    fails(LENGTHS, losses=losses | {"rotary": losses["alibi"], "alibi": losses["rotary"]})
-    losses = {k: pl.by_place(pl.build(k, 0), "markov", sequences=16) for k in losses}
-    fails(LENGTHS, losses=losses)
+    of, best = table()["of"], pl.best_perplexity("markov")
+    rows = [row for row in ROWS if row["language"] == "markov"]
+    swap = {"alibi": "rotary", "rotary": "alibi"}
+    swapped = [row | {"positions": swap.get(row["positions"], row["positions"])} for row in rows]
+    rotary, alibi = (loss_of(of["markov", kind, 0]) for kind in ("rotary", "alibi"))
+    untrained = pl.by_place(pl.build("rotary", 0), "markov", sequences=16)
+    cell = partial(run_cell, "four times the trained length", best=best)
+    cell(loss=rotary, rows=rows)
+    for loss, told in ((alibi, rows), (rotary, swapped), (untrained, rows)):
+        with pytest.raises(AssertionError):
+            cell(loss=loss, rows=told)
 
 
-def test_the_claim_about_the_window_fails_without_training():
-    models = {kind: pl.build(kind, 0) for kind in ("rotary", "sinusoidal")}
-    losses = {kind: pl.by_place(models[kind], "markov", sequences=16) for kind in models}
-    fails("no window helps", models=models, at=lambda kind, n: pl.perplexity(losses[kind], n))
+def test_the_claim_about_angles_fails_for_a_model_without_training():
+    fails("nothing to clip: nothing changes", model=pl.build("rotary", 0), **table())
 
 
-def test_places_are_not_heard_where_there_are_none():
-    run_cell("def places_heard")
-    for nothing in (torch.zeros, lambda n, d: 0.7 * torch.ones(n, d)):
-        fails("def places_heard", ab=types.SimpleNamespace(**{**vars(ab), "sinusoid": nothing}))
+def test_the_claims_about_time_fail_for_other_layers():
+    by_length = {
+        "RNN": [n * 4e-6 for n in (64, 256, 1024, 4096)],
+        "GRU": [n * 9e-6 for n in (64, 256, 1024, 4096)],
+        "self-attention": [n * 5e-7 + n**2 * 4e-9 for n in (64, 256, 1024, 4096)],
+    }
+    by_batch = {"RNN": [1e-3, 2e-3, 5e-3], "GRU": [3e-3, 5e-3, 1e-2]}
+    by_batch["self-attention"] = [4e-4, 5e-3, 2e-2]
+    names = {"shown": list(by_batch), "batches": [1, 16, 64], "by_length": by_length}
+    run_cell("def growth", by_batch=by_batch, **names)
+    for times in (by_length, by_batch):
+        swapped = times | {"RNN": times["self-attention"], "self-attention": times["RNN"]}
+        wrong = {"by_length": by_length, "by_batch": by_batch}
+        wrong |= {"by_length" if times is by_length else "by_batch": swapped}
+        fails("def growth", **names | wrong)
 
 
 def test_equivariance_fails_with_positions():
-    run_cell("20 orders, one average")
-
-    def placed(d_model, num_heads):
-        positions = ab.RotaryPositions(d_model // num_heads)
-        return ab.MultiHeadAttention(d_model, num_heads, positions=positions)
-
-    told = types.SimpleNamespace(**{**vars(ab), "MultiHeadAttention": placed})
-    fails("20 orders, one average", ab=told)
-
-
-def test_the_claim_about_time_fails_for_other_layers():
-    sizes, d = [256, 512, 1024, 2048, 4096], 32
-    times = {
-        "convolution": [n * 1e-7 for n in sizes],
-        "recurrent": [n * 4e-6 for n in sizes],
-        "self-attention": [n * 5e-7 + n**2 * 4e-9 for n in sizes],
-    }
-    run_cell("def growth", times=times, sizes=sizes, d=d)
-    for one, other in (("recurrent", "self-attention"), ("convolution", "self-attention")):
-        swapped = {**times, one: times[other], other: times[one]}
-        fails("def growth", times=swapped, sizes=sizes, d=d)
+    cell, one = "20 orders, one average", cell_runner("06_positions")
+    torch.manual_seed(0)
+    names = {"tokens": torch.randn(1, 9, 16), "orders": [torch.randperm(9) for _ in range(20)]}
+    names["averages"] = {"self-attention, causal": 20, "recurrent": 20}
+    one(cell, layer=ab.MultiHeadAttention(16, 4), **names)
+    told = ab.MultiHeadAttention(16, 4, positions=ab.RotaryPositions(4))
+    with pytest.raises(AssertionError):
+        one(cell, layer=told, **names)

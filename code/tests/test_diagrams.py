@@ -19,8 +19,8 @@ import attn_drawing  # noqa: E402
 FILES = sorted((BOOK / "diagrams").glob("*.toml"))
 # No two letters count alike, so that a wrong letter is a wrong shape.
 SIZES = {"b": 2, "q": 3, "k": 5, "d": 7, "h": 11, "v": 13}
-SIZES |= {"d_q": 17, "d_k": 19, "d_v": 23, "d_h": 29, "p": 31}
-b, q, k, d, h, v, d_q, d_k, d_v, d_h, p = SIZES.values()
+SIZES |= {"d_q": 17, "d_k": 19, "d_v": 23, "d_h": 29, "p": 31, "n": 37}
+b, q, k, d, h, v, d_q, d_k, d_v, d_h, p, n = SIZES.values()
 SIZES["hp"] = h * p
 NONE = float("nan")  # a masked cell
 
@@ -187,9 +187,44 @@ def split_join():
     return {"sheet": sheet, "head_1": heads[0], "head_2": heads[1], "joined": joined}
 
 
+def where_places_enter():
+    x, z = torch.randn(n, d), ab.sinusoid(n, d)
+    project = ab.MultiHeadAttention(d, num_heads=1)
+    Q, K, V = (W(x + z) for W in (project.W_q, project.W_k, project.W_v))
+    t = {"tokens": x, "places": z, "queries": Q, "keys": K, "values": V}
+    return t | {"output": project.W_o(ab.scaled_dot(Q, K).softmax(dim=-1) @ V)}
+
+
+def sinusoid():
+    """By pen, with the frequencies 1 and 1/100."""
+    places = torch.arange(4.0)[:, None]
+    angles = places * torch.tensor([1.0, 0.01])
+    waves = torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(1)
+    assert torch.allclose(waves, ab.sinusoid(4, 4))
+    return {"places": places, "angles": angles, "sinusoids": waves}
+
+
+def rotation():
+    one, turn = torch.tensor([[1.0, 0.0]]), ab.RotaryPositions(2)
+    t = {name: one for name in "qkQK"} | {f"q{i}": turn(one, offset=i) for i in (3, 8)}
+    t |= {f"k{j}": turn(one, offset=j) for j in (1, 6)}
+    return t | {"score": t["q3"] @ t["k1"].T, "Score": t["q8"] @ t["k6"].T}
+
+
+def who_waits():
+    x, h = torch.randn(b, 3, d), torch.zeros(b, d)
+    cell, t = nn.RNNCell(d, d), {}
+    o = ab.MultiHeadAttention(d, num_heads=1)(x).output
+    for i in range(3):
+        h = cell(x[:, i], h)
+        t |= {f"x{i + 1}": x[:, i], f"X{i + 1}": x[:, i], f"h{i + 1}": h, f"o{i + 1}": o[:, i]}
+    return t
+
+
 TRACES = (four_moves, soft_lookup, kernel_attention, leave_one_out, masked_softmax)
 TRACES += (batch_attention, two_masks, broadcast_sum, two_scores, bottleneck)
 TRACES += (decoding_step, two_orders, many_heads, one_row_two_rows, split_join)
+TRACES += (where_places_enter, sinusoid, rotation, who_waits)
 TRACES = {trace.__name__: trace for trace in TRACES}
 
 

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Exercises 6: positions
 #
-# They belong to the chapter *Self-attention and positional encoding*. You need Python with torch, here or on Colab, and about 130 minutes.
+# They belong to chapter 6, *Self-attention and positions* and *Cost and reach*. You need Python with torch, here or on Colab, and about 130 minutes.
 #
 # | question | points | minutes | difficulty | deliverable |
 # |---|---|---|---|---|
