@@ -180,13 +180,13 @@ def test_an_untrained_model_fails_what_the_chapter_asserts(built):
     few = of._replace(splits=of.splits._replace(test=of.splits.test[:SAMPLE]))
     model = transformers.build(reversal.PLAN, of, 0).eval()
     hits = torch.tensor(reversal.heads(model, few))
-    fails(run_built, "assert last > 0.8", hits=hits, rows=[], test=few.splits.test)
+    fails(run_built, "assert hits[1].mean() > 0.8", hits=hits, rows=[], test=few.splits.test)
     names = {"data": ab.data, "test": few.splits.test, "vocab": of.source_vocab, "F": built["F"]}
     names |= {name: built[name] for name in ("Transformer", "L", "write", "PAD")}
     names |= {"train": few.splits.test, "fit": lambda model, batches: [0.0] * 1000}
     judged = run_built("def exact(model", **names)
     told = {name: judged[name] for name in ("untrained", "repeated", "share")}
-    fails(run_built, "assert share >= 0.99", **told, load_table=load_table)
+    fails(run_built, "assert share >= 0.98", **told, load_table=load_table)
 
 
 def test_the_tables_hold_every_plan_and_seed():
