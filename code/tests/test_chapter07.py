@@ -186,7 +186,7 @@ def test_an_untrained_model_fails_what_the_chapter_asserts(built):
     names |= {"train": few.splits.test, "fit": lambda model, batches: [0.0] * 1000}
     judged = run_built("def exact(model", **names)
     told = {name: judged[name] for name in ("untrained", "repeated", "share")}
-    fails(run_built, "assert share >= 0.98", **told, load_table=load_table)
+    fails(run_built, "assert share >= 0.99", **told, load_table=load_table)
 
 
 def test_the_tables_hold_every_plan_and_seed():
