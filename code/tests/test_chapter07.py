@@ -23,7 +23,7 @@ from grammar import derivations
 
 SAMPLE = 200
 run_built = partial(cell_runner("07_transformer"), metrics=metrics, reversal=reversal)
-run_cell = partial(cell_runner("07_measured"), metrics=metrics, reversal=reversal)
+run_cell = partial(cell_runner("07_transformer_measured"), metrics=metrics, reversal=reversal)
 
 
 def batch_of(seed, b=3, k=6, q=5, size=30):
@@ -57,7 +57,7 @@ def code_cells(chapter):
 def test_the_model_has_as_many_lines_as_the_page_says():
     """Nine classes in cells of at most 25 lines, a hundred together."""
     model, classes = 0, 0
-    for chapter in ("07_transformer", "07_measured"):
+    for chapter in ("07_transformer", "07_transformer_measured"):
         for tags, source in code_cells(chapter):
             lines = sum(bool(line.strip()) for line in source.splitlines())
             assert "hide-input" in tags or lines <= 25, source

@@ -1,7 +1,7 @@
 """Diagrams in the page: each word can be read, light and dark, on a desktop and on a phone."""
 
 PAGES = ["index", "01_cues", "02_kernel_regression", "03_attention", "03_scoring", "04_bahdanau"]
-PAGES += ["07_transformer", "07_measured"]
+PAGES += ["07_transformer", "07_transformer_measured"]
 # What is too small, cut, outside of its box, or upon other words. (axe: test_access.py)
 FAULTS = """() => {
   const style = (node) => getComputedStyle(node);
