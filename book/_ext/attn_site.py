@@ -110,6 +110,37 @@ MOVED = {
             "equation-eq-einsum": "book/05_multihead#sequence-first",
         },
     ),
+    "book/07_transformer": (
+        "book/07_transformer_measured",
+        {
+            "around-each-part-add-and-normalise": (
+                "book/07_transformer#with-a-pen-add-then-normalise"
+            ),
+            "why-not-over-the-batch": "book/07_transformer#with-a-pen-add-then-normalise",
+            "before-or-after": (
+                "book/07_transformer_measured#norm-before-or-after-with-and-without-warm-up"
+            ),
+            "the-other-half-of-a-block": "book/07_transformer#a-small-network-for-each-token",
+            "three-uses-of-attention": "book/07_transformer#the-decoder-block",
+            "token-and-place-on-one-scale": "book/07_transformer#token-place-and-the-output-layer",
+            "a-task-with-one-right-place-to-look": "book/07_transformer#train-it",
+            "writing-with-a-cache": "book/07_transformer#write-with-a-cache",
+            "three-bugs-in-a-famous-transformer": (
+                "book/07_transformer_measured#where-this-breaks-three-bugs-in-a-famous-transformer"
+            ),
+            "why-nobody-noticed": "book/07_transformer_measured#would-the-score-have-told-you",
+            "an-encoder-alone": "book/07_transformer_measured#one-half-is-enough",
+            "a-decoder-alone": "book/07_transformer_measured#one-half-is-enough",
+            "translation-beside-chapter-4": (
+                "book/07_transformer_measured#beside-the-model-of-chapter-4"
+            ),
+            "more-sentences": "book/07_transformer_measured#sixteen-times-the-sentences",
+            "a-mask-that-means-the-opposite": "book/03_attention#where-this-breaks-a-clinic",
+            "targets-that-are-not-shifted": "book/07_transformer#where-this-breaks",
+            "decoding-in-training-mode": "book/07_transformer#where-this-breaks",
+            "a-cache-that-is-changed-in-place": "book/07_transformer#where-this-breaks",
+        },
+    ),
 }
 FOLLOW = """addEventListener("DOMContentLoaded", () => {
   const [page, places] = %s, name = decodeURIComponent(location.hash.slice(1));

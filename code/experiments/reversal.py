@@ -28,6 +28,7 @@ FAMOUS = famous.Plan(epochs=4, learning_rate=5e-3)
 SHORT, LONG = 1_000, 4_000  # its steps
 MENDED = {  # name: what is mended before training, what when decoding
     "as published": ((), ()),
+    "positions mended only": ((), ("positions",)),
     "embedding mended": (("embedding",), ()),
     "embedding and positions mended": (("embedding",), ("positions",)),
 }

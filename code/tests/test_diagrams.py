@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 import attnbook as ab
+from attnbook.transformer import DecoderBlock, EncoderBlock, Transformer
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
 sys.path.insert(0, str(BOOK / "_ext"))
@@ -221,10 +222,59 @@ def who_waits():
     return t
 
 
+def transformer():
+    model = Transformer(v, v, d_model=d, num_heads=1)
+    t = {"source": torch.randint(v, (b, k)), "inputs": torch.randint(v, (b, q))}
+    t |= {"x": model.encoder.embedding(t["source"]), "y": model.embedding(t["inputs"])}
+    t["memory"] = model.encoder(t["source"]).outputs
+    return t | {"logits": model(t["source"], None, t["inputs"]).logits}
+
+
+def encoder_block():
+    """Both parts: what leaves the first enters the second."""
+    block, x = EncoderBlock(d, 1), torch.randn(b, k, d)
+    mask = ab.length_mask(torch.tensor([k, 3]), k)
+    y, _, _ = block.self_attention(x, mask=mask)
+    return {"x": x, "mask": mask, "y": y, "Y": y, "z": block.feed_forward(y)}
+
+
+def decoder_block():
+    block, x, memory = DecoderBlock(d, 1), torch.randn(b, q, d), torch.randn(b, k, d)
+    t = {"causal": ab.causal_mask(q, q), "padding": ab.length_mask(torch.tensor([k, 3]), k)}
+    y, _, _ = block.self_attention(x, mask=t["causal"])
+    kept = block.cross_attention.attention.project(memory)
+    z, _ = block.cross_attention(y, kept, mask=t["padding"])
+    out = block.feed_forward(z)
+    return t | {"x": x, "memory": memory, "y": y, "Y": y, "z": z, "Z": z, "out": out}
+
+
+def cache():
+    """Three steps with a cache, and the same all at once."""
+    keys = torch.tensor([[1.0, 0], [0, 1], [1, 1]])
+    queries = torch.tensor([[2.0, 0], [0, 2], [2, 0]])
+    t, kept = {"keys": keys}, keys[:0]
+    for n in range(3):
+        kept = torch.cat((kept, keys[n : n + 1]))
+        t |= {f"new{n + 1}": keys[n : n + 1], f"kept{n + 1}": kept}
+        t[f"weights{n + 1}"] = (queries[n] @ kept.T).softmax(dim=0)[None]
+    mask = ab.causal_mask(3, 3)
+    weights = ab.masked_softmax(queries @ keys.T, mask)
+    return t | {"weights": weights.masked_fill(~mask, NONE)}
+
+
+def pre_post():
+    t = {}
+    for name, norm in ((str.lower, "post"), (str.upper, "pre")):
+        block, x = EncoderBlock(d, 1, norm=norm), torch.randn(b, q, d)
+        t |= {name("x"): x, name("y"): block(x).x}
+    return t
+
+
 TRACES = (four_moves, soft_lookup, kernel_attention, leave_one_out, masked_softmax)
 TRACES += (batch_attention, two_masks, broadcast_sum, two_scores, bottleneck)
 TRACES += (decoding_step, two_orders, many_heads, one_row_two_rows, split_join)
 TRACES += (where_places_enter, sinusoid, rotation, who_waits)
+TRACES += (transformer, encoder_block, decoder_block, cache, pre_post)
 TRACES = {trace.__name__: trace for trace in TRACES}
 
 
