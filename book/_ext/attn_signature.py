@@ -72,6 +72,14 @@ def places() -> Matrix:
     return [[(1 + wave(place, i)) / 2 for i in range(16)] for place in range(32)]
 
 
+def slopes() -> list[Matrix]:
+    """ALiBi under a causal mask, keys that fit equally well: four heads, each with a slope."""
+    return [
+        [softmax([None if j > i else -slope * (i - j) for j in range(12)]) for i in range(12)]
+        for slope in (1, 1 / 4, 1 / 16, 1 / 64)
+    ]
+
+
 def opening() -> dict:
     return json.loads(OPENING.read_text(encoding="utf-8"))
 
@@ -122,6 +130,8 @@ def panels(page: str) -> tuple[str, list[Matrix], set]:
         )
     if number == 3:
         return "A masked softmax: the last two keys are padding.", [masks()], set()
+    if page.endswith("06_reach"):
+        return "ALiBi with four slopes: how far back each head looks.", slopes(), set()
     if number == 6:
         return "Sinusoids: a row a place, a column a feature.", [places()], set()
     if number not in (4, 5, 7) or not OPENING.is_file():
@@ -136,6 +146,12 @@ def panels(page: str) -> tuple[str, list[Matrix], set]:
         return (
             "Heads of one trained layer, on the same sentence.",
             [stored(state, "cross", layer, h) for h in heads],
+            set(),
+        )
+    if page.endswith("07_transformer_measured"):
+        return (
+            "Cross-attention: two heads of the first layer, above, and two of the last.",
+            [stored(state, "cross", row, h) for row in (0, 1) for h in (0, 1)],
             set(),
         )
     return (
