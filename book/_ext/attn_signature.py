@@ -133,7 +133,7 @@ def panels(page: str) -> tuple[str, list[Matrix], set]:
     if page.endswith("06_reach"):
         return "ALiBi with four slopes: how far back each head looks.", slopes(), set()
     if number == 6:
-        return "Sinusoids: a row a place, a column a feature.", [places()], set()
+        return "Sinusoids: one row per place, one column per feature.", [places()], set()
     if number not in (4, 5, 7) or not OPENING.is_file():
         return "", [], set()
     state = opening()
