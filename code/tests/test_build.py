@@ -110,8 +110,11 @@ def test_every_picture_has_words_and_a_size_and_loads_late(book):
     pages = [page for page in book[1] if "book" in page.path.relative_to(book[0]).parts]
     pictures = [i for page in pages for i in re.findall(r"<img [^>]*>", page.text)]
     assert len(pictures) > 20
+    stacks = [i for page in pages for i in re.findall(r'<span class="attn-stack"[^>]*>', page.text)]
+    assert stacks and all(re.search('role="img" aria-label="[^"]{8,}"', stack) for stack in stacks)
     for picture in pictures:
-        assert re.search(r'alt="[^"]{8,}"', picture), picture
+        part = 'class="attn-part' in picture  # of a stack, which has the words
+        assert re.search('alt=""' if part else 'alt="[^"]{8,}"', picture), picture
         if "_images/" in picture:
             size = re.search(r'width="\d+" height="\d+"', picture)
             assert 'loading="lazy"' in picture and size, picture
