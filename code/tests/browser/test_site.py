@@ -71,6 +71,7 @@ def test_the_first_view_is_light_on_a_slow_connection(visit_slowly, server, site
     heavy, asked = {}, set()
     with visit_slowly(server) as shown:
         shown.page.on("request", lambda request: asked.add(request.url))
+        shown.page.route("**/*", lambda route: route.continue_())  # no cache: first views
         for name in having(site, pages, "<img"):
             asked.clear()
             arrive(shown.page, site, server, name)
