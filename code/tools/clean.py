@@ -151,6 +151,9 @@ def _stable_models(nb, name):
     if not kept:
         return nb
     shown = json.dumps([c.get("outputs", []) for c in nb.cells])
+    if WIDGET_VIEW not in shown:  # the state of a widget that the notebook no longer has
+        del nb.metadata["widgets"]
+        return nb
     order = _order(MODEL_ID.findall(shown), kept["state"])
     names = {old: hashlib.md5(f"{name}-{n}".encode()).hexdigest() for n, old in enumerate(order)}
     text = MODEL_ID.sub(lambda m: names.get(m[0], m[0]), nbformat.writes(nb))

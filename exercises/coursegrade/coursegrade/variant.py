@@ -57,10 +57,7 @@ def _drawn(word: str, what: str, number: int) -> int:
 
 
 def _name(name: str) -> str:
-    """Where a name is one of code, and not a word of the text: called, after a dot, or by itself
-
-    in backticks, quotes or brackets.
-    """
+    """Where a name is code and no word of the text: called, after a dot, alone in `, " or [ ]."""
     by_itself = "|".join(rf"(?<={a}){name}(?={b})" for a, b in ("``", '""', (r"\[", r"\]")))
     return rf"(?<!\w){name}(?=\()|(?<=\.){name}(?!\w)|{by_itself}"
 

@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import hostile
-from grading_helpers import ALL, Book, code_of, edited, mutants_of, rows_of
+from grading_helpers import ALL, Book, code_of, mutants_of, rows_of
 
 from coursegrade import batch, reports, runner, safe
 from coursegrade.limits import Limits
+from coursegrade.mutants import edited
 
 EXERCISE = ALL[0]
 # Those who hang are waited for twice as long as by `make grade`: a busy machine is no fault of theirs.

@@ -9,7 +9,6 @@ import torch
 
 from coursegrade import notebook, release, runner, wire
 from coursegrade.exercise import Exercise
-from coursegrade.mutants import edited  # noqa: F401  for the tests
 from coursegrade.student import Local
 
 EXERCISES = Path(__file__).resolve().parents[2]

@@ -10,7 +10,9 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from grading_helpers import Book, edited, mutants_of
+from grading_helpers import Book, mutants_of
+
+from coursegrade.mutants import edited
 
 FULL, NO_Q1, NO_Q2 = 28, 21, 23
 LOOK, GRADED, UNREADABLE = "graded: look", "graded", "unreadable"

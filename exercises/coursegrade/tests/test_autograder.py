@@ -11,9 +11,10 @@ import sys
 import zipfile
 
 import pytest
-from grading_helpers import ALL, Book, edited
+from grading_helpers import ALL, Book
 
 from coursegrade import __main__, autograder, bubblewrap, container, reports
+from coursegrade.mutants import edited
 
 EXERCISE = ALL[0]
 PEEK = """

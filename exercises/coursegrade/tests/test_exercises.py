@@ -10,7 +10,6 @@ from grading_helpers import (
     NAMES,
     Lazy,
     code_of,
-    edited,
     failed,
     mutants_of,
     references,
@@ -21,6 +20,7 @@ from nbclient import NotebookClient
 
 from coursegrade import notebook, release, runner
 from coursegrade.exercise import Exercise
+from coursegrade.mutants import edited
 from coursegrade.student import Student
 
 SALTS = ("a", "b", "c")

@@ -4,10 +4,11 @@ import functools
 import re
 
 import pytest
-from grading_helpers import ALL, NAMES, code_of, edited, failed, mutants_of, rows_of
+from grading_helpers import ALL, NAMES, code_of, failed, mutants_of, rows_of
 
 from coursegrade import __main__, release, variant
 from coursegrade.exercise import Exercise
+from coursegrade.mutants import edited
 
 WORDS = ("2027", "2028", "ada")
 each = pytest.mark.parametrize("exercise", ALL, ids=NAMES)
