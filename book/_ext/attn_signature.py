@@ -118,7 +118,7 @@ def panels(page: str) -> tuple[str, list[Matrix], set]:
         )
     if number == 1:
         return (
-            "The same scores, turned into weights that are sharper from row to row.",
+            "The same six scores in each row, turned into weights: the lower the row, the more the best gets.",
             [cues()],
             set(),
         )
