@@ -118,7 +118,7 @@ def panels(page: str) -> tuple[str, list[Matrix], set]:
         )
     if number == 1:
         return (
-            "Six scores, the same in each row, as weights: the lower the row, the more the best gets.",
+            "Six scores, the same in each row, as weights: row by row the best one gets more.",
             [cues()],
             set(),
         )
