@@ -102,7 +102,7 @@ def trace() -> dict[str, list[float]]:
 
 
 def best_w(x: Tensor, y: Tensor) -> float:
-    """The w, of 400 from 0.1 to 40, whose fit is nearest to the true curve. No training knows it."""
+    """The w, of 400 from 0.1 to 40, whose fit is nearest to the true curve."""
     return min(torch.logspace(-1, 1.6, 400).tolist(), key=lambda w: test_error(x, y, w))
 
 
