@@ -144,7 +144,7 @@ def panels(page: str) -> tuple[str, list[Matrix], set]:
     if number == 5:
         heads = range(state["config"]["num_heads"])[:4]
         return (
-            "Heads of one trained layer, on the same sentence.",
+            "Four heads of a trained translator: which English word each French word attends to.",
             [stored(state, "cross", layer, h) for h in heads],
             set(),
         )
