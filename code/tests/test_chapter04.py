@@ -194,7 +194,7 @@ def test_gender_is_read_mainly_at_the_determiner_s_own_word(name, corpus, pairs)
     assert right(hide=["phrase"]) <= both
     assert right(hide=["bystander"], only=True) < both  # the positive control
     assert right(exchange=["noun"]) > 0.85
-    assert right(exchange=["own"]) < 0.55
+    assert right(exchange=["own"]) < 0.6
     assert right(exchange=["phrase"]) < 0.25
     guessing = translators.build(translation.PLANS[name], corpus, 0).eval()
     assert gender_right(guessing, of, pairs) < 0.75
