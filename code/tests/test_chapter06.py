@@ -185,12 +185,15 @@ def test_the_claims_about_time_fail_for_other_layers():
     by_batch = {"RNN": [1e-3, 2e-3, 5e-3], "GRU": [3e-3, 5e-3, 1e-2]}
     by_batch["self-attention"] = [4e-4, 5e-3, 2e-2]
     names = {"shown": list(by_batch), "batches": [1, 16, 64], "by_length": by_length}
+    names |= {"two_features": 9e-4, "fused": 1e-2}
     run_cell("def growth", by_batch=by_batch, **names)
     for times in (by_length, by_batch):
         swapped = times | {"RNN": times["self-attention"], "self-attention": times["RNN"]}
         wrong = {"by_length": by_length, "by_batch": by_batch}
         wrong |= {"by_length" if times is by_length else "by_batch": swapped}
         fails("def growth", **names | wrong)
+    fails("def growth", by_batch=by_batch, **names | {"two_features": 1e-4})  # starts cost little
+    fails("def growth", by_batch=by_batch, **names | {"fused": 2e-3})
 
 
 def test_equivariance_fails_with_positions():
