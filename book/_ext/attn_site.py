@@ -92,7 +92,7 @@ MOVED = {
             "whose-fault-is-it": "book/06_reach#new-angles-or-too-many-keys",
             "where-this-breaks": "book/06_positions#where-this-breaks-a-clinic",
             "the-place-is-forgotten-in-the-cache": "book/06_positions#where-this-breaks-a-clinic",
-            "the-table-ends": "book/06_positions#where-this-breaks-a-clinic",
+            "the-table-ends": "book/06_positions#exercises",
             "half-precision": "book/06_positions#where-this-breaks-a-clinic",
             "a-table-that-does-not-travel": "book/06_positions#where-this-breaks-a-clinic",
             "places-added-after-dropout": "book/06_positions#exercises",
