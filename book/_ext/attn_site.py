@@ -138,7 +138,7 @@ MOVED = {
             "a-mask-that-means-the-opposite": "book/03_attention#where-this-breaks-a-clinic",
             "targets-that-are-not-shifted": "book/07_transformer#where-this-breaks",
             "decoding-in-training-mode": "book/07_transformer#where-this-breaks",
-            "a-cache-that-is-changed-in-place": "book/07_transformer#where-this-breaks",
+            "a-cache-that-is-changed-in-place": "book/07_transformer#exercises",
         },
     ),
 }
