@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import math
 from functools import cache, partial
+from itertools import product
 from typing import NamedTuple
 
 import torch
@@ -167,7 +168,14 @@ class Model(nn.Module):
     def read(
         self, inputs: Tensor, mask: Tensor | None, state: TransformerState, need_weights: bool
     ) -> Output:
-        """A step under any mask of queries (q) and all keys (t + q)."""
+        """A step under any mask of queries and all keys, (q, t + q) or (b, q, t + q)."""
+        x, weights, past = self.features(inputs, mask, state, need_weights)
+        return Output(self.output(x), weights, TransformerState(past))
+
+    def features(
+        self, inputs: Tensor, mask: Tensor | None, state: TransformerState, need_weights: bool
+    ) -> tuple[Tensor, Tensor | None, tuple[KeyValues, ...]]:
+        """What the output layer reads, (b, q, d), weights (b, l, h, q, t + q), keys and values."""
         x = self.tokens(inputs) * self.scale  # (b, q) -> (b, q, d)
         if self.places is not None:
             x = self.places(x, offset=state.past[0].keys.shape[2])
@@ -176,8 +184,7 @@ class Model(nn.Module):
             x, own, w = block(x, mask, before, need_weights)
             past.append(own)
             weights.append(w)
-        weights = torch.stack(weights, dim=1) if need_weights else None  # (b, l, h, q, t + q)
-        return Output(self.output(self.norm(x)), weights, TransformerState(tuple(past)))
+        return self.norm(x), torch.stack(weights, dim=1) if need_weights else None, tuple(past)
 
     def forward(self, ids: Tensor) -> Tensor:
         return self.step(ids, self.start(ids[:, :0])).logits
@@ -287,11 +294,8 @@ def row(name: str, parts: Parts, size: Size, rate: float, seed: int) -> tuple[di
 @cache
 def trials() -> tuple[dict, ...]:
     """Every variant at every rate, with a seed of its own."""
-    return tuple(
-        row(name, parts, SMALL, rate, TRIAL)[0]
-        for name, parts in VARIANTS.items()
-        for rate in RATES
-    )
+    ways = product(VARIANTS.items(), RATES)
+    return tuple(row(name, parts, SMALL, rate, TRIAL)[0] for (name, parts), rate in ways)
 
 
 def best_rate(name: str) -> float:
