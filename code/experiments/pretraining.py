@@ -32,9 +32,9 @@ SEEDS = TRIAL, 0, 1, 2  # it comes first
 KINDS = tuple("plain address fronted cleft when_first time_fronted time_first place_first".split())
 SIZES = {"d": 64, "heads": 4, "layers": 2}
 HIDDEN, HIDE = UNK, 0.15  # what stands for a hidden word, and the share of words that is hidden
-READ, READ_RATE = 900, 4e-3  # steps of 32 sentences without labels
+READ, READ_RATE = 500, 4e-3  # steps of 32 sentences without labels
 LABELS = 32, 128, 512
-LEARN, RATES = 80, (1e-3, 4e-3)  # steps of 32 labelled sentences
+LEARN, RATES = 60, (1e-3, 4e-3)  # steps of 32 labelled sentences
 TESTED, LOOKED = 1_000, 200  # sentences to judge on, and of those to look at the weights of
 WAYS = {  # the mask, and what it first learned
     "nothing, causal": ("causal", None),
