@@ -1,13 +1,11 @@
-"""A language model of 2017's parts, of today's, and of each change by itself.
+"""A decoder-only language model whose parts can be those of 2017, of today, or some of each.
 
-Every variant has as many parameters as the model of 2017, by the width of its feed-forward network,
-as many steps on the same text, and the better of two learning rates, chosen on one half of the
-held-out text by shorter trainings with a seed of its own, and judged on the other half. Beside them,
-once, a larger model of today's parts in the size of nanoGPT's small run, whose weights are kept.
+One model of today's parts in the size of nanoGPT's small run learns tiny Shakespeare, as many steps
+and characters as that run, and its weights are kept. The variants are in `language_parts`.
 
 Sources: RMSNorm, Zhang and Sennrich 2019; SwiGLU, Shazeer 2020; rotary positions, Su et al. 2021;
 shared keys and values, Shazeer 2019 and Ainslie et al. 2023; all of them together, Touvron et al.
-2023, section 2.2. The larger model's sizes: karpathy/nanoGPT, README.
+2023, section 2.2. The sizes: karpathy/nanoGPT, README.
 """
 
 from __future__ import annotations
@@ -15,7 +13,6 @@ from __future__ import annotations
 import hashlib
 import math
 from functools import cache, partial
-from itertools import product
 from typing import NamedTuple
 
 import torch
@@ -31,9 +28,8 @@ from attnbook.transformer import Output, TransformerState
 
 from .stored import load_weights
 
-TRIAL = 100  # the seed that chooses rates
-SEEDS = TRIAL, 0, 1, 2  # it comes first
-RATES = 4e-3, 1e-2
+SEEDS = (0,)
+RATE = 4e-3  # set beforehand
 CHARACTERS = (
     "\n !$&',-.3:;?ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # of tiny Shakespeare
 )
@@ -63,21 +59,7 @@ class Size(NamedTuple):
 
 TODAY = Parts()
 OF_2017 = Parts("layer", "relu", "sinusoidal", True, None, True)
-VARIANTS = {
-    "2017": OF_2017,
-    "RMSNorm": OF_2017._replace(norm="rms"),
-    "SwiGLU": OF_2017._replace(network="swiglu"),
-    "rotary": OF_2017._replace(positions="rotary"),
-    "no biases": OF_2017._replace(bias=False),
-    "grouped, 2 of 4": OF_2017._replace(kv_heads=2),
-    "multi-query": OF_2017._replace(kv_heads=1),
-    "not tied": OF_2017._replace(tied=False),
-    "all but not tied": TODAY,
-}
-SMALL = Size(d=64, heads=4, layers=2, steps=400)
-TRIED = SMALL._replace(steps=200)  # to choose a rate
 LARGE = Size(d=128, heads=4, layers=4, steps=2_000)  # nanoGPT's
-LARGE_RATE = 4e-3  # set beforehand
 
 
 class Network(nn.Module):
@@ -274,13 +256,16 @@ def train(
     return model, fit(model, batches, epochs=1, learning_rate=rate, loss=loss, optimizer=adam)
 
 
-def row(name: str, parts: Parts, size: Size, rate: float, seed: int) -> tuple[dict, Model]:
-    """What is stored of one training, and its model."""
+def row(
+    name: str, parts: Parts, size: Size, rate: float, seed: int, judge: int | None = None
+) -> tuple[dict, Model]:
+    """What is stored of one training, and its model; `judge`: so many batches of pieces, or all."""
     model, history = train(parts, size, rate, seed)
     losses = torch.tensor([step["loss"] for step in history.steps])
-    _, chosen, judged = (pieces(part) for part in parts_of_text())
+    _, chosen, judged = (pieces(part)[:judge] for part in parts_of_text())
     return {
         "seed": seed,
+        "text": "tiny Shakespeare",
         "name": name,
         "d": size.d,
         "steps": len(losses),
@@ -293,42 +278,21 @@ def row(name: str, parts: Parts, size: Size, rate: float, seed: int) -> tuple[di
     }, model
 
 
-@cache
-def trials() -> tuple[dict, ...]:
-    """Every variant at every rate, with a seed of its own."""
-    ways = product(VARIANTS.items(), RATES)
-    return tuple(row(name, parts, TRIED, rate, TRIAL)[0] for (name, parts), rate in ways)
-
-
-def best_rate(name: str) -> float:
-    """The rate with the lowest loss on the text to choose by."""
-    return min((r for r in trials() if r["name"] == name), key=lambda r: r["validation"])["rate"]
-
-
 def large() -> Model:
     """The larger model, untrained."""
     return Model(len(CHARACTERS), LARGE.d, LARGE.heads, LARGE.layers)
 
 
-def run(seed: int, keep) -> list[dict]:
-    """The trials, for their seed; for another one every variant, and once the larger model."""
-    if seed == TRIAL:
-        return [{"trial": True, **r} for r in trials()]
-    plans = [(name, parts, SMALL, best_rate(name)) for name, parts in VARIANTS.items()]
-    rows = [row(*plan, seed)[0] for plan in plans]
-    if seed == 0:
-        found, model = row("large", TODAY, LARGE, LARGE_RATE, seed)
-        rows.append(found)
-        keep("language_model", model)
-    return [{"trial": False, **r} for r in rows]
+def run(seed: int, keep) -> dict:
+    """The larger model: its row, its weights."""
+    found, model = row("large", TODAY, LARGE, RATE, seed)
+    keep("language_model", model)
+    return found
 
 
 def trace() -> dict[str, list[float]]:
-    """A brief training of each variant."""
-    return {
-        name: [step["loss"] for step in train(parts, SMALL, RATES[0], 0, steps=20)[1].steps]
-        for name, parts in VARIANTS.items()
-    }
+    """The first steps."""
+    return {"large": [step["loss"] for step in train(TODAY, LARGE, RATE, 0, steps=20)[1].steps]}
 
 
 def reread() -> dict[str, dict[str, float]]:
@@ -340,4 +304,9 @@ def reread() -> dict[str, dict[str, float]]:
 
 def corpus() -> str:
     """The hash of the text."""
+    return text_hash()
+
+
+def text_hash() -> str:
+    """What the text is known by."""
     return hashlib.sha256(shakespeare().encode()).hexdigest()
