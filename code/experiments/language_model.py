@@ -1,7 +1,7 @@
 """A decoder-only language model whose parts can be those of 2017, of today, or some of each.
 
-One model of today's parts in the size of nanoGPT's small run learns tiny Shakespeare, as many steps
-and characters as that run, and its weights are kept. The variants are in `language_parts`.
+One model of today's parts in the size of nanoGPT's small run learns tiny Shakespeare with batches of
+that run, for fewer steps, and its weights are kept. The variants are in `language_parts`.
 
 Sources: RMSNorm, Zhang and Sennrich 2019; SwiGLU, Shazeer 2020; rotary positions, Su et al. 2021;
 shared keys and values, Shazeer 2019 and Ainslie et al. 2023; all of them together, Touvron et al.
@@ -59,7 +59,7 @@ class Size(NamedTuple):
 
 TODAY = Parts()
 OF_2017 = Parts("layer", "relu", "sinusoidal", True, None, True)
-LARGE = Size(d=128, heads=4, layers=4, steps=2_000)  # nanoGPT's
+LARGE = Size(d=128, heads=4, layers=4, steps=800)  # nanoGPT's, but for its 2,000 steps
 
 
 class Network(nn.Module):
