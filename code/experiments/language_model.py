@@ -1,7 +1,7 @@
 """A decoder-only language model whose parts can be those of 2017, of today, or some of each.
 
-One model of today's parts in the size of nanoGPT's small run learns tiny Shakespeare with batches of
-that run, for fewer steps, and its weights are kept. The variants are in `language_parts`.
+One model of today's parts in the size of nanoGPT's small run learns tiny Shakespeare in batches of
+the same size, for fewer steps, and its weights are kept. The variants are in `language_parts`.
 
 Sources: RMSNorm, Zhang and Sennrich 2019; SwiGLU, Shazeer 2020; rotary positions, Su et al. 2021;
 shared keys and values, Shazeer 2019 and Ainslie et al. 2023; all of them together, Touvron et al.

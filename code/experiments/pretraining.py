@@ -30,10 +30,10 @@ SEEDS = range(3)
 KINDS = tuple("plain address fronted cleft when_first time_fronted time_first place_first".split())
 SIZES = {"d": 64, "heads": 4, "layers": 2}
 HIDDEN, HIDE = UNK, 0.15  # what stands for a hidden word, and the share of words that is hidden
-READ, RATE = 250, 4e-3  # steps of 32 sentences without labels; the rate of both trainings
+READ, RATE = 150, 4e-3  # steps of 32 sentences without labels; the rate of both trainings
 LABELS = 32, 128, 512
-LEARN = 50  # steps of 32 labelled sentences
-TESTED, LOOKED = 1_000, 200  # sentences to judge on, and of those to look at the weights of
+LEARN = 40  # steps of 32 labelled sentences
+TESTED, LOOKED = 500, 100  # sentences to judge on, and of those to look at the weights of
 WAYS = {  # the mask, and what it first learned
     "nothing, causal": ("causal", None),
     "nothing, both sides": ("both", None),
