@@ -1,9 +1,8 @@
-"""Next-token sampling: what temperature and cuts leave of a distribution, and what is then drawn."""
+"""Next-token sampling: what temperature and cuts leave of a distribution, and what is drawn."""
 
 from __future__ import annotations
 
 import heapq
-import math
 from collections import Counter
 from collections.abc import Callable
 
@@ -11,7 +10,7 @@ import numpy as np
 import traitlets as t
 
 from ..._checks import as_array, as_labels, as_number, as_place, as_some, check_count
-from ..base import Number, Widget, packed
+from ..base import Number, Widget
 
 CONTROLS = ("temperature", "top_k", "top_p", "min_p", "draw")
 LIMIT = 20_000  # numbers that a page carries for one widget: 40 kB
@@ -255,7 +254,7 @@ class NextTokenSampler(Widget):
 
 
 def _log_probs(logits) -> np.ndarray:
-    """Log-probabilities (s, v) of logits (s, v) or (v,), each row with something that is possible."""
+    """Log-probabilities (s, v) of logits (s, v) or (v,), each row with a token that is possible."""
     array = as_array("logits", logits, 1, 2, real=True).astype("f8")
     array = array.reshape(-1, array.shape[-1])
     if not array.size:
