@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib
 
 from .attention import attention
-from .decoding import Decoded, beam, branch, greedy, sample
+from .decoding import Decoded, beam, branch, greedy, sample, truncate
 from .masks import (
     block_mask,
     causal_mask,
@@ -125,6 +125,7 @@ __all__ = [
     "top_k_softmax",
     "translation_loss",
     "triangular",
+    "truncate",
     "window_mask",
     *_LAZY,
 ]

@@ -77,7 +77,12 @@ def greedy(
 
 
 def truncate(
-    log_probs: Tensor, *, temperature: float = 1.0, top_k: int | None = None, top_p: float = 1.0
+    log_probs: Tensor,
+    *,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float = 1.0,
+    min_p: float = 0.0,
 ) -> Tensor:
     """Sharpen a distribution and cut its tail off: log-probabilities (..., v) to the same shape.
 
@@ -86,21 +91,30 @@ def truncate(
         temperature: divides them, above 0; below 1 the likely tokens gain.
         top_k: keep so many of the likeliest tokens, None keeps all.
         top_p: then keep the fewest of the likeliest that have this share together, in (0, 1].
+        min_p: keep of them those with at least this part of the likeliest's probability, in
+            [0, 1]; 0 keeps all, 1 the likeliest and its equals.
 
-    A token that is cut off has minus infinity; the likeliest always stays, and of equals at the
-    edge the one with the smaller id.
+    A token that is cut off has minus infinity; the likeliest always stays. Of equals at the edge
+    top-k and top-p keep the one with the smaller id; min-p keeps all or none of them.
 
-    Source: top-k, Fan et al. 2018, section 5; top-p (nucleus), Holtzman et al. 2020, section 3.1.
+    Raises:
+        ValueError: a setting is outside its range.
+
+    Source: top-k, Fan et al. 2018, section 5; top-p (nucleus), Holtzman et al. 2020, section 3.1;
+    min-p, Nguyen et al. 2025, section 3.
     """
     check_positive("temperature", temperature)
     if not 0 < top_p <= 1:
         raise ValueError(f"top_p must be above 0 and at most 1, got {top_p}")
+    if not 0 <= min_p <= 1:
+        raise ValueError(f"min_p must be from 0 to 1, got {min_p}")
     v = log_probs.shape[-1]
     k = v if top_k is None else min(check_count("top_k", top_k, least=1), v)
     ordered, ids = (log_probs / temperature).sort(dim=-1, descending=True, stable=True)
     ordered, ids = ordered[..., :k], ids[..., :k]
     shares = ordered.softmax(dim=-1)
     cut = shares.cumsum(dim=-1) - shares >= top_p  # never the first: 0
+    cut = cut | (shares < min_p * shares[..., :1])  # never the first: it is its own measure
     ordered = ordered.masked_fill(cut, -torch.inf).log_softmax(dim=-1)
     return torch.full_like(log_probs, -torch.inf).scatter(-1, ids, ordered)
 
@@ -115,6 +129,7 @@ def sample(
     temperature: float = 1.0,
     top_k: int | None = None,
     top_p: float = 1.0,
+    min_p: float = 0.0,
     generator: torch.Generator | None = None,
     bos: int = 1,
     eos: int = 2,
@@ -131,9 +146,11 @@ def sample(
         others: as in `greedy` and in `truncate`.
     """
 
+    settings = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p}
+
     def draw(logits: Tensor) -> tuple[Tensor, Tensor]:
         expected = logits.log_softmax(dim=-1)  # (b, v)
-        cut = truncate(expected, temperature=temperature, top_k=top_k, top_p=top_p)
+        cut = truncate(expected, **settings)
         token = cut.exp().multinomial(1, generator=generator)  # (b, 1)
         return expected.gather(1, token).squeeze(1), token.squeeze(1)
 

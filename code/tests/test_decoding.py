@@ -219,7 +219,7 @@ def distributions(draw):
     return logits.log_softmax(dim=-1)
 
 
-def slowly_truncated(row, temperature, top_k, top_p):
+def slowly_truncated(row, temperature, top_k, top_p, min_p):
     """The same for one row, token by token, in plain Python."""
     shares = [math.exp(x / temperature) for x in row.tolist()]
     order = sorted(range(len(shares)), key=lambda i: -shares[i])[:top_k]
@@ -229,6 +229,7 @@ def slowly_truncated(row, temperature, top_k, top_p):
             break
         kept.append(i)
         so_far += shares[i] / total
+    kept = [i for i in kept if shares[i] >= min_p * shares[order[0]]]
     total = sum(shares[i] for i in kept)
     return [shares[i] / total if i in kept else 0.0 for i in range(len(shares))]
 
@@ -238,13 +239,25 @@ def slowly_truncated(row, temperature, top_k, top_p):
     st.floats(0.2, 3),
     st.one_of(st.none(), st.integers(1, 14)),
     st.floats(0.05, 0.999),
+    st.floats(0.0, 0.999),
 )
-def test_truncate_equals_the_slow_one(log_probs, temperature, top_k, top_p):
-    got = truncate(log_probs, temperature=temperature, top_k=top_k, top_p=top_p).exp()
+def test_truncate_equals_the_slow_one(log_probs, temperature, top_k, top_p, min_p):
+    settings = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p}
+    got = truncate(log_probs, **settings).exp()
     for row, found in zip(log_probs, got, strict=True):
-        wanted = slowly_truncated(row, temperature, top_k, top_p)
+        wanted = slowly_truncated(row, **settings)
         assert found.tolist() == pytest.approx(wanted, abs=1e-9)
     torch.testing.assert_close(truncate(log_probs), log_probs, atol=1e-12, rtol=0)
+
+
+@given(distributions(), st.floats(0.2, 3), st.floats(0.0, 0.999))
+def test_min_p_looks_at_ratios_alone(log_probs, temperature, min_p):
+    """No other token is asked: a ratio of probabilities, sharpened, is below it or is not."""
+    found = truncate(log_probs, temperature=temperature, min_p=min_p)
+    ratios = ((log_probs - log_probs.amax(-1, keepdim=True)) / temperature).exp()
+    assert torch.equal(found.isfinite(), ratios >= min_p)
+    kept = torch.where(ratios >= min_p, ratios, 0.0)
+    torch.testing.assert_close(found.exp(), kept / kept.sum(-1, keepdim=True))
 
 
 QUARTERS = [1 / 4, 1 / 2, 1 / 8, 1 / 8]
@@ -260,6 +273,14 @@ QUARTERS = [1 / 4, 1 / 2, 1 / 8, 1 / 8]
         ([1 / 2, 1 / 4, 1 / 4], {"top_k": 2, "top_p": 0.6}, [1, 0, 0]),  # of what top_k left
         ([1 / 2, 1 / 2, 0], {"top_p": 1.0}, [1 / 2, 1 / 2, 0]),  # nothing of no share
         ([1 / 2, 1 / 4, 1 / 4], {"top_p": 1e-9}, [1, 0, 0]),  # the likeliest always
+        (QUARTERS, {"min_p": 0.49}, [1 / 3, 2 / 3, 0, 0]),
+        (QUARTERS, {"min_p": 0.51}, [0, 1, 0, 0]),
+        (QUARTERS, {"min_p": 0.24}, QUARTERS),  # of the likeliest's share, not of the whole
+        ([1 / 4] * 4, {"min_p": 1.0}, [1 / 4] * 4),  # of equals all
+        ([1 / 2, 1 / 4, 1 / 4], {"min_p": 1.0}, [1, 0, 0]),  # the likeliest always
+        ([1, 0, 0], {"min_p": 0.0}, [1, 0, 0]),
+        # top-p comes first: of what min-p leaves, the likeliest alone would be 5/8
+        ([0.5, 0.3, 0.2], {"top_p": 0.6, "min_p": 0.5}, [5 / 8, 3 / 8, 0]),
     ],
 )
 def test_what_is_kept_at_the_edge(shares, options, wanted):
@@ -283,6 +304,7 @@ def drawn(seed=0, b=4000, **options):
         ({"temperature": 0.5}, [1 / 30, 4 / 30, 9 / 30, 16 / 30]),
         ({"top_k": 2}, [0, 0, 3 / 7, 4 / 7]),
         ({"top_p": 0.75}, [0, 2 / 9, 3 / 9, 4 / 9]),
+        ({"min_p": 0.6}, [0, 0, 3 / 7, 4 / 7]),
     ],
 )
 def test_frequencies_are_the_shares_and_log_probs_the_models_own(options, wanted):
@@ -303,7 +325,9 @@ def test_a_seed_repeats_its_tokens_and_the_least_chance_is_greedy():
 
 
 def test_a_bad_argument_is_named():
-    for options in ({"temperature": 0}, {"top_k": 0}, {"top_p": 0.0}, {"top_p": 1.5}):
+    wrong = [("temperature", 0), ("top_k", 0), ("top_p", 0.0), ("top_p", 1.5)]
+    wrong += [("min_p", -0.1), ("min_p", 1.1), ("min_p", math.nan), ("top_p", math.nan)]
+    for options in (dict([pair]) for pair in wrong):
         refuses(ValueError, *options, drawn, b=2, **options)
     for decoder in (ab.greedy, ab.sample, partial(ab.beam, width=2)):
         said = "max_len must be at least 1, got 0"

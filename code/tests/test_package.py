@@ -30,7 +30,9 @@ ROOMS = [
     {"plots", "widgets"},  # pictures by Python and by the browser: neither needs the other
 ]
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
-PICTURES, MODELS = {"data", "plots", "widgets"}, set.union(*ROOMS[5:8]) - {"positions"}
+# positions and decoding are no models and import none: the sampler's widget cuts by `truncate`
+PICTURES = {"data", "plots", "widgets"}
+MODELS = set.union(*ROOMS[5:8]) - {"positions", "decoding"}
 CORE = ["masks", "normalize", "scores", "attention"]
 
 

@@ -90,7 +90,8 @@ STEER = {
     "AlignmentViewer": {"step": 2},
     "HeadAblation": {"ablated": [0]},
     "KernelRegression": {"width": 1.5},
-    "LayerHeadBrowser": {"head": 1},
+    "LayerHeadBrowser": {"head": 2},
+    "NextTokenSampler": {"temperature": 2.5},
     "PositionExplorer": {"place": 7},
 }
 

@@ -46,6 +46,7 @@ STEER = {
     "HeadAblation": "w.ablated = [] if w.ablated else [0]",
     "KernelRegression": "w.width *= 2",
     "LayerHeadBrowser": "w.head = 1 if w.head == 0 else 0",
+    "NextTokenSampler": "w.temperature *= 2",
     "PositionExplorer": "w.place += 1",
 }
 FIND = "import ipywidgets; w = ipywidgets.widgets.widget._instances['{}']; "

@@ -17,13 +17,14 @@ import torch
 from attnbook_testing.alignments import AFTER, BEFORE, examples, score, verdict
 from page_parts import cells, readout
 
-from attnbook import alibi_slopes
+from attnbook import alibi_slopes, truncate
 from attnbook.widgets import (
     AlignmentViewer,
     AttentionHeatmap,
     HeadAblation,
     KernelRegression,
     LayerHeadBrowser,
+    NextTokenSampler,
     PositionExplorer,
 )
 
@@ -620,6 +621,127 @@ def odd_ablations():
     return [named]
 
 
+# The next-token sampler
+
+LETTERS = ["a", " ", "b", "\n", *"cdefghijklmno"]  # more than have a line of their own
+
+
+def sampler(**options):
+    """A table of all pairs of seventeen letters, some of which never meet."""
+    logits = tensor(17, 17).double()
+    logits[torch.arange(17), (torch.arange(17) + 5) % 17] = -torch.inf
+    given = {"follow": np.arange(17), "prompt": "go b", "start": 2, "seed": 3}
+    return NextTokenSampler(logits, LETTERS, **(given | options))
+
+
+def three_digits(w) -> str:
+    if w == 0:
+        return "0"
+    return "< 0.001" if w < 0.0005 else f"{w:.3f}"
+
+
+def seen(token: str) -> str:
+    return token.replace(" ", "␣").replace("\n", "⏎").replace("\t", "⇥") or "∅"
+
+
+def sampler_shares(widget) -> tuple:
+    """By id: the model's shares, those at this temperature, those of the draw, what cut each."""
+    own = torch.tensor(widget.log_probs())
+    sharp = truncate(own, temperature=widget.temperature)
+    left = [sharp, *(sharp,) * 3]
+    settings = {}
+    for n, name in enumerate(("top_k", "top_p", "min_p"), start=1):
+        settings[name] = getattr(widget, name)
+        left[n] = truncate(own, temperature=widget.temperature, **settings)
+    cuts = [
+        next((name for x, name in zip(left[1:], SAMPLER_CUTS, strict=True) if x[i].isinf()), "")
+        for i in range(len(own))
+    ]
+    return own.exp().numpy(), sharp.exp().numpy(), widget.probabilities(), cuts
+
+
+SAMPLER_CUTS = ("top-k", "top-p", "min-p")
+
+
+def sampler_order(widget) -> list[int]:
+    return np.argsort(-widget.log_probs(), kind="stable").tolist()
+
+
+def sampler_token(widget, i) -> str:
+    """What it says of one token."""
+    own, sharp, drawn, cuts = sampler_shares(widget)
+    text = f"“{seen(widget.tokens[i])}”: model {three_digits(own[i])}"
+    if widget.temperature != 1:
+        text += f", at temperature {widget.temperature:.2f} {three_digits(sharp[i])}"
+    return text + (f", cut by {cuts[i]}" if cuts[i] else f", drawn with {three_digits(drawn[i])}")
+
+
+def sampler_shows(page, widget):
+    """Text, line and hidden table are Python's."""
+    assert page.locator(".ns-text").text_content() == widget.text()
+    if widget.state() is None:
+        assert readout(page).startswith("Nothing is held after this token.")
+        assert cells(page) == []
+        return
+    own, sharp, drawn, cuts = sampler_shares(widget)
+    left, v = int((drawn > 0).sum()), len(drawn)
+    part = sharp[drawn > 0].sum()
+    wanted = f"{left} of {v} tokens can be drawn; they have "
+    assert readout(page).startswith(wanted if left < v else f"All {v} tokens can be drawn")
+    if left < v and part < 0.999:
+        assert readout(page) == f"{wanted}{part:.3f} of the probability"
+    rows = []
+    for i in sampler_order(widget):
+        fate = f"cut: {cuts[i]}" if cuts[i] and own[i] else three_digits(drawn[i])
+        rows.append([seen(widget.tokens[i]), three_digits(own[i]), three_digits(sharp[i]), fate])
+    assert cells(page) == rows
+
+
+def sampler_heard(widget, rank):
+    return sampler_token(widget, sampler_order(widget)[rank])
+
+
+def sampler_path(count, back=0, **settings) -> list[int]:
+    """What a new one with these settings writes."""
+    widget = sampler(**settings)
+    for _ in range(count):
+        widget.draw()
+    return widget.path[: count - back]
+
+
+SAMPLER_SET = {"temperature": 3.0, "top_k": 16, "top_p": 0.99}
+SAMPLER_CONTROLS = [
+    ("slider", "Temperature", "End", {"temperature": 3.0}),
+    ("slider", "Top-k", "ArrowLeft", {"top_k": 16}),
+    ("slider", "Top-p", "ArrowLeft", {"top_p": 0.99}),
+    ("button", "Draw a token", None, {"path": sampler_path(1, **SAMPLER_SET)}),
+    ("button", "Draw ten", None, {"path": sampler_path(11, **SAMPLER_SET)}),
+    ("button", "Take one back", None, {"path": sampler_path(11, 1, **SAMPLER_SET)}),
+    ("slider", "Min-p", "End", {"min_p": 1.0}),
+    ("slider", "Min-p", "ArrowLeft", {"min_p": 0.99}),
+    ("slider", "Top-k", "Home", {"top_k": 1}),
+    ("slider", "Temperature", "Home", {"temperature": 0.1}),
+]
+SAMPLER_KEYS = [(None, 0), ("ArrowDown", 1), ("ArrowDown", 2), ("End", 11), ("ArrowUp", 10)]
+SAMPLER_KEYS += [("Home", 0), ("ArrowUp", 0)]
+
+
+def odd_samplers():
+    return [
+        NextTokenSampler([[0.0, 1.0]], [WORD, ""], prompt=WORD, title=WORD, alt=WORD),
+        NextTokenSampler([0.0], ["a"]),
+        NextTokenSampler([0.0, 1.0], ["a", "b"], path=[1], end=1),
+    ]
+
+
+def large_samplers():
+    v = 141
+    words = [f"a rather long word {n}" for n in range(v)]
+    path = list(range(100))
+    many = NextTokenSampler(tensor(v, v), words, follow=np.arange(v), joiner=" ", path=path)
+    return [many, sampler(title="Letters", path=list(range(17)) * 9, prompt="a" * 500)]
+
+
 ROWS = {
     "heat map": Row(
         make=explorer,
@@ -733,6 +855,17 @@ ROWS = {
         rich={"view": "lines", "step": 6, "side_by_side": True},
         reset=None,
         bare=lambda: viewer(controls=()),
+    ),
+    "next-token sampler": Row(
+        make=sampler,
+        shows=sampler_shows,
+        heard=sampler_heard,
+        controls=SAMPLER_CONTROLS,
+        keys=SAMPLER_KEYS,
+        odd=odd_samplers,
+        large=large_samplers,
+        rich={"temperature": 1.5, "top_k": 12, "top_p": 0.9, "min_p": 0.1, "path": [0, 6, 7]},
+        bare=lambda: sampler(controls=()),
     ),
     "head ablation": Row(
         make=two_heads,
