@@ -28,9 +28,9 @@ VARIANTS = {
     "not tied": OF_2017._replace(tied=False),
     "today": TODAY,
 }
-SMALL = Size(d=32, heads=4, layers=2, steps=150)
-TRIED = SMALL._replace(steps=75)  # to choose a rate
-JUDGED = 2  # batches of 100 pieces of each half
+SMALL = Size(d=32, heads=4, layers=2, steps=120)
+TRIED = SMALL._replace(steps=60)  # to choose a rate
+JUDGED = 1  # batches of 100 pieces of each half
 
 
 @cache
