@@ -139,7 +139,7 @@ def panels(page: str) -> tuple[str, list[Matrix], set]:
         )
     if number == 1:
         return (
-            "The same scores, turned into weights that are sharper from row to row.",
+            "Six scores, the same in each row, as weights: row by row the best one gets more.",
             [cues()],
             set(),
         )

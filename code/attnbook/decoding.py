@@ -188,7 +188,7 @@ def walk(
         tokens.append(token)
         steps.append(log_prob)
         weights.append(output.weights)
-        done = done | (token == eos)
+        done |= token == eos
         if done.all():
             break
     tokens, steps = torch.stack(tokens, dim=1), torch.stack(steps, dim=1)  # (b, t)

@@ -31,7 +31,7 @@ from ._checks import (
 )
 from .attention import attention
 from .masks import length_mask
-from .normalize import masked_softmax
+from .normalize import _masked_softmax_of_few
 from .scores import Score, _make_score, scaled_dot
 
 __all__ = [
@@ -311,7 +311,8 @@ class Decoder(nn.Module):
                 f"inputs must have the {len(state.context)} rows of the state, "
                 f"got shape {shape(inputs)}"
             )
-        return self.dropout(look_up(self.embedding, "inputs", inputs))
+        embedded = look_up(self.embedding, "inputs", inputs)
+        return self.dropout(embedded) if self.training else embedded  # a call less for each token
 
     def run(self, x: Tensor, hidden: tuple[Tensor, ...]) -> tuple[Tensor, tuple[Tensor, ...]]:
         """All steps in one call of torch's kernel: (b, q, ...) -> states (b, q, d), and last."""
@@ -456,7 +457,8 @@ class AttentionDecoder(Decoder):
         top, contexts, weights = [], [], []
         for x in gates.unbind(1):
             query = layers[-1][0].unsqueeze(1)  # (b, 1, d): the state before the step
-            alpha = masked_softmax(self._match(query, memory.keys), memory.mask)  # (b, 1, k)
+            scores = self._match(query, memory.keys)  # (b, 1, k)
+            alpha = _masked_softmax_of_few(scores, memory.mask)
             context = torch.bmm(alpha, memory.outputs).squeeze(1)  # (b, 1, k) @ (b, k, d) -> (b, d)
             x = torch.addmm(x, context, from_context.T)
             layers[0] = step(x, layers[0], w_hh, b_hh)

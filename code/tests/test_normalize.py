@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from torch.func import vmap
 
 import attnbook as ab
-from attnbook.normalize import _masked_softmax_over
+from attnbook.normalize import _masked_softmax_of_few, _masked_softmax_over
 
 
 def gumbel(scores, mask=None, *, seed=0, **options):
@@ -182,6 +182,22 @@ def test_gradients_of_both_orders_of_what_is_written_over():
         over = partial(lambda s, m: _masked_softmax_over(s * 1, m), m=mask)
         assert torch.autograd.gradcheck(over, scores)
         assert torch.autograd.gradgradcheck(over, scores)
+
+
+@given(case=cases(least=1), dtype=any_dtype)
+def test_of_few_scores_masked_softmax_is_the_same(case, dtype):
+    scores, mask = case.scores.to(dtype), case.mask
+    if mask is None:
+        mask = torch.ones(scores.shape, dtype=torch.bool)
+    if mask.dim() == 3 and scores.dim() == 4:
+        mask = mask[:, None]  # a decoder's memory has aligned it
+    one, other = (
+        with_gradient(normalize, scores, mask)
+        for normalize in (ab.masked_softmax, _masked_softmax_of_few)
+    )
+    slack = tolerance(dtype) if dtype != torch.float64 else 1e-12
+    for left, right in zip(one, other, strict=True):
+        torch.testing.assert_close(left, right, atol=8 * slack, rtol=0)
 
 
 # arguments of every kind

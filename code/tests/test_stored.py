@@ -131,7 +131,7 @@ def test_kernel_regression_rows_are_what_their_widths_give():
     rows = stored.load_table("kernel_regression")
     assert [row["seed"] for row in rows] == list(kr.SEEDS)
     recipes = [name.removesuffix(": w") for name in rows[0] if name.endswith(": w")]
-    assert len(recipes) == 5
+    assert len(recipes) == 10
     for row in rows:
         x, y = kr.toy_data(row["seed"])
         for recipe in recipes:

@@ -176,50 +176,62 @@ def per_character(logits, targets, characters, pad):
 # %% [markdown]
 # ## Q5. Find the bug
 #
-# *5 points, 10 minutes, ★★☆.* `CachedAttention` is the attention of a language model, with what you wrote above: grouped heads that keep their keys, and rotary positions. It is asked with the next tokens, one or several, and the state that it gave before. It learned well, its loss was right to the last digit, and what it wrote was disappointing. **One line is wrong**, and nothing is raised. However a text is cut into pieces, the output must be that of one piece: try it on `CachedAttention(16, 4, 2)` once you have removed the line that raises. Mend it.
+# *5 points, 10 minutes, ★★☆.* `CachedAttention` is the attention of a language model that looks at its own token and the `window - 1` before it, so it keeps no more than `window` keys, however long the text grows. All heads of queries share one head of keys and values, which `attend` does. It is asked with the next tokens, one or several, and the state that it gave before. It learned well, its loss was right to the last digit, and its first sentences were good. **One line is wrong**, and nothing is raised. However a text is cut into pieces, the output must be that of one piece: try it on `CachedAttention(16, 4, 3)` once you have removed the line that raises. Mend it.
 #
 # *Deliverable:* `CachedAttention`, with one line changed.
 
 
 # %%
-class CachedAttention(nn.Module):
-    """Tokens (b, n, d) after attention to themselves and all before, and the new state."""
+def attend(q, keys, values, mask):
+    """Output (b, n, d) of queries (b, n, d), for one head of keys and values (b, k, p)."""
+    q = q.unflatten(2, (-1, keys.shape[2])).transpose(1, 2)
+    keys, values = (x.unsqueeze(1).expand(-1, q.shape[1], -1, -1) for x in (keys, values))
+    read = nn.functional.scaled_dot_product_attention(q, keys, values, attn_mask=mask)
+    return read.transpose(1, 2).flatten(2)
 
-    def __init__(self, d, h, g):
+
+# %%
+class CachedAttention(nn.Module):
+    """Tokens (b, n, d) after attention to the last tokens, and the new state."""
+
+    def __init__(self, d, h, window):
         super().__init__()
-        self.p = d // h
-        self.W_q = nn.Linear(d, h * self.p, bias=False)
-        self.W_k = nn.Linear(d, g * self.p, bias=False)
-        self.W_v = nn.Linear(d, g * self.p, bias=False)
-        self.W_o = nn.Linear(h * self.p, d, bias=False)
+        self.window = window
+        self.places = nn.Parameter(torch.randn(64, d))
+        self.W_q = nn.Linear(d, d, bias=False)
+        self.W_k = nn.Linear(d, d // h, bias=False)
+        self.W_v = nn.Linear(d, d // h, bias=False)
+        self.W_o = nn.Linear(d, d, bias=False)
 
     def forward(self, x, state=None):
         ### BEGIN SOLUTION
-        n = x.shape[1]
-        t = 0 if state is None else state[0].shape[2]
-        layers = (self.W_q, self.W_k, self.W_v)
-        q, k, v = (W(x).unflatten(2, (-1, self.p)).transpose(1, 2) for W in layers)
-        q, k = turn(q, t), turn(k, t)
+        n, w = x.shape[1], self.window
+        t = 0 if state is None else int(state[2])
+        y = x + self.places[t : t + n]
+        keys, values = self.W_k(y), self.W_v(y)
         if state is not None:
-            k = torch.cat((state[0], k), dim=2)
-            v = torch.cat((state[1], v), dim=2)
-        mask = torch.ones(n, t + n, dtype=torch.bool).tril(t)
-        read = grouped(q, k, v, mask).transpose(1, 2).flatten(2)
-        return x + self.W_o(read), (k, v)
+            keys = torch.cat((state[0], keys), dim=1)
+            values = torch.cat((state[1], values), dim=1)
+        of_keys = torch.arange(t + n - keys.shape[1], t + n)
+        own = torch.arange(t, t + n).unsqueeze(1)
+        mask = (of_keys <= own) & (of_keys > own - w)  # (n, k)
+        read = attend(self.W_q(y), keys, values, mask)
+        return x + self.W_o(read), (keys[:, -w:], values[:, -w:], torch.tensor(t + n))
         ### END SOLUTION
         ### BEGIN RELEASED
         #| raise NotImplementedError  # remove this line when you have mended the model
-        #| n = x.shape[1]
-        #| t = 0 if state is None else state[0].shape[2]
-        #| layers = (self.W_q, self.W_k, self.W_v)
-        #| q, k, v = (W(x).unflatten(2, (-1, self.p)).transpose(1, 2) for W in layers)
-        #| q, k = turn(q, t), turn(k, 0)
+        #| n, w = x.shape[1], self.window
+        #| t = 0 if state is None else state[0].shape[1]
+        #| y = x + self.places[t : t + n]
+        #| keys, values = self.W_k(y), self.W_v(y)
         #| if state is not None:
-        #|     k = torch.cat((state[0], k), dim=2)
-        #|     v = torch.cat((state[1], v), dim=2)
-        #| mask = torch.ones(n, t + n, dtype=torch.bool).tril(t)
-        #| read = grouped(q, k, v, mask).transpose(1, 2).flatten(2)
-        #| return x + self.W_o(read), (k, v)
+        #|     keys = torch.cat((state[0], keys), dim=1)
+        #|     values = torch.cat((state[1], values), dim=1)
+        #| of_keys = torch.arange(t + n - keys.shape[1], t + n)
+        #| own = torch.arange(t, t + n).unsqueeze(1)
+        #| mask = (of_keys <= own) & (of_keys > own - w)  # (n, k)
+        #| read = attend(self.W_q(y), keys, values, mask)
+        #| return x + self.W_o(read), (keys[:, -w:], values[:, -w:], torch.tensor(t + n))
         ### END RELEASED
 
 

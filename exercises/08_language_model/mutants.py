@@ -30,11 +30,9 @@ LOG_P = "log_p = logits[valid].log_softmax(dim=1)"
 HIT = "hit = log_p.gather(1, targets[valid].unsqueeze(1))"
 TOTAL = "total = -hit.sum() / torch.tensor(2.0).log()"
 OVER = "return total / characters[targets[valid]].sum().clamp(min=1)"
-TURNED = "q, k = turn(q, t), turn(k, t)"
-PAST = "mask = torch.ones(n, t + n, dtype=torch.bool).tril(t)"
-KEYS = "k = torch.cat((state[0], k), dim=2)"
-READ = "read = grouped(q, k, v, mask).transpose(1, 2).flatten(2)"
-OUT = "return x + self.W_o(read), (k, v)"
+SEEN = "t = 0 if state is None else int(state[2])"
+PAST = "mask = (of_keys <= own) & (of_keys > own - w)  # (n, k)"
+OUT = "return x + self.W_o(read), (keys[:, -w:], values[:, -w:], torch.tensor(t + n))"
 
 MUTANTS = {
     "layer norm": (
@@ -194,23 +192,23 @@ MUTANTS = {
     "NaN of nothing": ("test_q4_nothing", OVER, OVER.replace(".clamp(min=1)", "")),
     "targets changed in place": ("test_q4_formula", HIT, HIT + "\n    targets[~valid] = -100"),
     "loss without gradient": ("test_q4_gradient", LOG_P, LOG_P + ".detach()"),
-    "bug left in": ("test_q5_one_by_one", TURNED, "q, k = turn(q, t), turn(k, 0)"),
+    "bug left in": ("test_q5_one_by_one", SEEN, SEEN.replace("int(state[2])", "state[0].shape[1]")),
     "the mask only in training": (
         "test_q5_at_once",
         PAST,
         PAST + "\n        mask = mask | (not self.training)",
     ),
-    "no mask after a state": (
+    "the future in sight after a state": (
         "test_q5_pieces",
         PAST,
-        PAST + "\n        mask = mask | (state is not None)",
+        PAST + "\n        mask = mask | ((of_keys > own - w) & (state is not None))",
     ),
-    "the residual forgotten": ("test_q5_at_once", OUT, "return self.W_o(read), (k, v)"),
-    "a state rewritten": (
-        "test_q5_after_a_prompt[3]",
+    "all keys kept": (
+        "test_q5_after_a_prompt[1]",
         OUT,
-        "if state is not None:\n            state[0].mul_(0.5)\n        " + OUT,
+        OUT.replace("keys[:, -w:]", "keys").replace("values[:, -w:]", "values"),
     ),
+    "the residual forgotten": ("test_q5_at_once", OUT, OUT.replace("x + ", "")),
 }
 
 # Correct, and different: full marks.
@@ -269,14 +267,16 @@ def per_character(logits, targets, characters, pad):
 
 class CachedAttention(CachedAttention):
     def forward(self, x, state=None):
-        n = x.shape[1]
-        t = 0 if state is None else state[0].shape[2]
-        q, k, v = (W(x).unflatten(2, (-1, self.p)).transpose(1, 2) for W in (self.W_q, self.W_k, self.W_v))
-        q, k = turn(q, t), turn(k, t)
-        if state is not None:
-            k, v = (torch.cat(pair, 2) for pair in zip(state, (k, v)))
-        mask = torch.arange(t + n) <= torch.arange(t, t + n)[:, None]
-        return x + self.W_o(grouped(q, k, v, mask).transpose(1, 2).flatten(2)), (k, v)
+        n, w = x.shape[1], self.window
+        old_keys, old_values, t = (x[:, :0, :0],) * 2 + (0,) if state is None else state
+        t = int(t)
+        y = x + self.places[t : t + n]
+        keys, values = self.W_k(y), self.W_v(y)
+        if t:
+            keys, values = torch.cat((old_keys, keys), 1), torch.cat((old_values, values), 1)
+        far = torch.arange(t, t + n)[:, None] - torch.arange(t + n - keys.shape[1], t + n)
+        read = attend(self.W_q(y), keys, values, (far >= 0) & (far < w))
+        return x + self.W_o(read), (keys[:, -w:], values[:, -w:], torch.tensor(t + n))
 """,
     "by loops": """
 def rms_norm(x, gain, eps=1e-6):
@@ -359,15 +359,16 @@ def per_character(logits, targets, characters, pad):
 
 class CachedAttention(CachedAttention):
     def forward(self, x, state=None):
-        k, v = state if state else (torch.zeros(len(x), self.W_k.out_features // self.p, 0, self.p),) * 2
+        none = torch.zeros(len(x), 0, self.W_k.out_features)
+        keys, values, t = state if state else (none, none, torch.tensor(0))
         rows = []
         for token in x.unbind(1):
-            token = token[:, None]
-            t = k.shape[2]
-            new = [W(token).unflatten(2, (-1, self.p)).transpose(1, 2) for W in (self.W_q, self.W_k, self.W_v)]
-            k, v = torch.cat((k, turn(new[1], t)), 2), torch.cat((v, new[2]), 2)
-            read = grouped(turn(new[0], t), k, v, torch.ones(1, t + 1, dtype=torch.bool))
-            rows.append(token + self.W_o(read.transpose(1, 2).flatten(2)))
-        return torch.cat(rows, 1), (k, v)
+            y = (token + self.places[int(t)])[:, None]
+            keys, values = torch.cat((keys, self.W_k(y)), 1), torch.cat((values, self.W_v(y)), 1)
+            keys, values = keys[:, -self.window :], values[:, -self.window :]
+            everything = torch.ones(1, keys.shape[1], dtype=torch.bool)
+            rows.append(token[:, None] + self.W_o(attend(self.W_q(y), keys, values, everything)))
+            t = t + 1
+        return torch.cat(rows, 1), (keys, values, t)
 """,
 }

@@ -37,6 +37,7 @@ START = ("05_multihead", "04_bahdanau", *[n for n in NAMES if n[:2] not in ("04"
 SEVEN = (
     "01_cues",
     "02_kernel_regression",
+    "gallery",
     *[n for n in NAMES if n[:2] in ("04", "05", "06", "07")],
 )
 # What a line of Python does to a widget so that its picture must change.

@@ -69,19 +69,25 @@ def _begun(out: Path, exercise: Exercise, salt: str | None) -> str:
     """The salt of this run: given, or the last run's, or new. It is stored before all else.
 
     Raises:
-        ValueError: the folder holds another exercise's results.
+        ValueError: the folder holds results of another exercise, or of another form of it.
     """
     for name in (BEGUN, "results.json"):
         try:
             before = json.loads((out / name).read_text(encoding="utf-8"))
-            other, last = before["exercise"], before["salt"]
+            other, form, last = before["exercise"], before.get("form", ""), before["salt"]
         except (OSError, ValueError, KeyError, TypeError):
             continue
         if other != exercise.name:
             raise ValueError(f"OUT holds the results of {other}: give {exercise.name} its own")
+        if form != exercise.form:
+            held, given = (
+                f"the variant {x}" if x else "the first form" for x in (form, exercise.form)
+            )
+            raise ValueError(f"OUT holds the results of {held} of {other}: give {given} its own")
         salt = salt or last
     salt = salt or secrets.token_hex(8)
-    (out / BEGUN).write_text(json.dumps({"exercise": exercise.name, "salt": salt}))
+    begun = {"exercise": exercise.name, "form": exercise.form, "salt": salt}
+    (out / BEGUN).write_text(json.dumps(begun))
     return salt
 
 
@@ -138,7 +144,12 @@ def grade(
     for record, one in zip(records, found, strict=True):
         file = handins.readable(one.files[0].name) if one.files else ""
         record |= {"name": one.name, "id": one.id, "source": one.source, "file": file, "at": one.at}
-    about = {"exercise": exercise.name, "title": exercise.title(), "salt": salt}
+    about = {
+        "exercise": exercise.name,
+        "form": exercise.form,
+        "title": exercise.title(),
+        "salt": salt,
+    }
     about |= {"points": exercise.points(), "by_hand": exercise.by_hand()}
     for note in reports.write(out, about, records):
         print(note, file=sys.stderr)

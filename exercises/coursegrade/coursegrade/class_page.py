@@ -34,11 +34,13 @@ def write(exercise: Exercise, folder) -> Path:
     """Write ``class.html`` into the folder that `make grade` wrote.
 
     Raises:
-        ValueError: the folder holds no results, or another exercise's.
+        ValueError: the folder holds no results, or another exercise's or form's.
     """
     folder, content = Path(folder), totals.results(folder)
     if content["exercise"] != exercise.name:
         raise ValueError(f"RESULTS holds {content['exercise']}, and EX is {exercise.name}")
+    if content.get("form", "") != exercise.form:
+        raise ValueError(f"RESULTS and EX are two forms of {exercise.name}: give the variant's EX")
     table = mutants.stored(exercise, content["salt"], folder)
     path = folder / "class.html"
     reports.put(path, page(content, totals.totals(folder), table))

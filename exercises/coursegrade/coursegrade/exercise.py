@@ -18,6 +18,9 @@ class Tests(NamedTuple):
     hidden: str
 
 
+FORM = "variant.txt"
+
+
 class Exercise:
     """A folder ``NN_name`` with ``NN_name.py``, ``test_public.py`` and ``test_hidden.py``.
 
@@ -30,6 +33,8 @@ class Exercise:
         self.name = self.folder.name
         self.source = self._read(f"{self.name}.py")
         self.tests = Tests(self._read("test_public.py"), self._read("test_hidden.py"))
+        form = self.folder / FORM  # a variant's word; the first form has none
+        self.form = form.read_text(encoding="utf-8").strip() if form.is_file() else ""
 
     def _read(self, name: str) -> str:
         path = self.folder / name

@@ -12,7 +12,7 @@ import hashlib
 import re
 from pathlib import Path
 
-from .exercise import Exercise
+from .exercise import FORM, Exercise
 
 NAMES = "names"  # the table of functions' names; the others hold texts
 
@@ -94,6 +94,7 @@ def write(exercise: Exercise, word: str, out: Path) -> Path:
     folder.mkdir(parents=True)
     for name, text in _files(exercise).items():
         (folder / name).write_text(changed(text, names, texts), encoding="utf-8")
+    (folder / FORM).write_text(f"{word}\n", encoding="utf-8")
     return folder
 
 

@@ -20,9 +20,11 @@ from coursegrade import (
     release,
     reports,
     safe,
+    variant,
     watched,
 )
 from coursegrade.backends import backend
+from coursegrade.exercise import Exercise
 from coursegrade.limits import Limits
 
 EXERCISE = ALL[0]
@@ -374,6 +376,9 @@ def test_a_killed_first_run_keeps_its_salt_and_a_folder_its_exercise(tmp_path, m
     assert salts[0] == salts[1]
     with pytest.raises(ValueError, match="results of 01_cues"):
         batch.grade(ALL[1], tmp_path / "in", tmp_path / "out", quiet=True)
+    other = Exercise(variant.write(EXERCISE, "2027", tmp_path))
+    with pytest.raises(ValueError, match="of the first form of 01_cues: give the variant 2027 its"):
+        batch.grade(other, tmp_path / "in", tmp_path / "out", quiet=True)
 
 
 def test_a_worker_that_came_late_is_asked_before_each_hand_in(monkeypatch):
