@@ -155,7 +155,7 @@ def panels(page: str) -> tuple[str, list[Matrix], set]:
         return "ALiBi with four slopes: how far back each head looks.", slopes(), set()
     if number == 6:
         return "Sinusoids: one row per place, one column per feature.", [places()], set()
-    if page.endswith("08_generation"):
+    if page.endswith("08_language_model_measured"):
         return "One distribution, sharp to flat, cut by top-p: what is hatched.", [cut_off()], set()
     if number == 8:
         return "Rotary positions: weights that depend on the distance alone.", [turned()], set()

@@ -54,7 +54,7 @@ def built():
 
 def test_visible_cells_are_short_and_the_model_is():
     model = 0
-    for chapter in ("08_language_model", "08_generation"):
+    for chapter in ("08_language_model", "08_language_model_measured"):
         for tags, source in code_cells(chapter):
             lines = sum(bool(line.strip()) for line in source.splitlines())
             assert "hide-input" in tags or lines <= 25, source
@@ -99,7 +99,7 @@ def test_byte_pairs_lose_nothing(built, text, learned_from):
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10**6), st.floats(0.05, 0.95), st.integers(1, 12))
 def test_the_rules_of_the_page_cut_as_the_package_does(seed, share, k):
-    names = defined("08_generation", ["cut"])
+    names = defined("08_language_model_measured", ["cut"])
     p = (2 * torch.randn(12, generator=torch.Generator().manual_seed(seed))).softmax(dim=0)
     for ours, option in (
         ("top_k", {"top_k": k}),
