@@ -24,7 +24,7 @@ CODE = Path(__file__).resolve().parents[2] / "code"
 TOOLS, STORE = CODE / "tools", CODE / "benchmarks" / "results" / "chapters.json"
 CHAPTER = re.compile(r"(?:.*/)?(\d\d)_\w+$")
 WORDS, CODE_LINES = 200, 6  # a minute of careful reading: a line of code takes ten seconds
-FOLDED = "tag_hide-input"  # code that a reader opens only on purpose
+FOLDED = "tag_hide-input", "tag_hide-cell"  # code that a reader opens only on purpose
 APART = {"exercises", "references"}  # sections that say their own time, or are not read
 
 
@@ -54,7 +54,7 @@ def minutes(document: nodes.document) -> float:
 
 def folded(code: nodes.Node) -> bool:
     """Whether a cell's code is folded."""
-    return any(FOLDED in a.get("classes", ()) for a in ancestors(code))
+    return any(tag in a.get("classes", ()) for a in ancestors(code) for tag in FOLDED)
 
 
 def ancestors(node: nodes.Node):

@@ -139,7 +139,7 @@ def panels(page: str) -> tuple[str, list[Matrix], set]:
         )
     if number == 1:
         return (
-            "Six scores, the same in each row, as weights: row by row the best one gets more.",
+            "The same six scores in every row, turned into shares: from row to row the best one gets more.",
             [cues()],
             set(),
         )
@@ -169,7 +169,7 @@ def panels(page: str) -> tuple[str, list[Matrix], set]:
     if number == 5:
         heads = range(state["config"]["num_heads"])[:4]
         return (
-            "Heads of one trained layer, on the same sentence.",
+            "Four heads of a trained translator: which English word each French word attends to.",
             [stored(state, "cross", layer, h) for h in heads],
             set(),
         )

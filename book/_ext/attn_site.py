@@ -92,7 +92,7 @@ MOVED = {
             "whose-fault-is-it": "book/06_reach#new-angles-or-too-many-keys",
             "where-this-breaks": "book/06_positions#where-this-breaks-a-clinic",
             "the-place-is-forgotten-in-the-cache": "book/06_positions#where-this-breaks-a-clinic",
-            "the-table-ends": "book/06_positions#where-this-breaks-a-clinic",
+            "the-table-ends": "book/06_positions#exercises",
             "half-precision": "book/06_positions#where-this-breaks-a-clinic",
             "a-table-that-does-not-travel": "book/06_positions#where-this-breaks-a-clinic",
             "places-added-after-dropout": "book/06_positions#exercises",
@@ -138,7 +138,7 @@ MOVED = {
             "a-mask-that-means-the-opposite": "book/03_attention#where-this-breaks-a-clinic",
             "targets-that-are-not-shifted": "book/07_transformer#where-this-breaks",
             "decoding-in-training-mode": "book/07_transformer#where-this-breaks",
-            "a-cache-that-is-changed-in-place": "book/07_transformer#where-this-breaks",
+            "a-cache-that-is-changed-in-place": "book/07_transformer#exercises",
         },
     ),
 }

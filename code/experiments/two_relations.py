@@ -19,7 +19,7 @@ from torch.nn import functional as F
 from attnbook.multihead import MultiHeadAttention
 
 SEEDS = range(5)
-RELATIONS = ("two to the left", "matching key")
+RELATIONS = ("left", "match")  # two to the left, and the matching key
 PLACES, KEYS, VALUES = 10, 16, 8
 MODELS = {  # name: width, heads, hidden units of the readout (0: linear), training steps
     "one head": (32, 1, 0, 1500),

@@ -152,7 +152,7 @@ def test_mended_it_is_our_post_norm_transformer():
 @torch.no_grad()
 def test_each_switch_mends_its_own_law(seed):
     b = batch_of(seed)
-    names = {"data": ab.data, "famous": famous, "transformer": ab.transformer}
+    names = {"data": ab.data, "famous": famous, "transformer": ab.transformer, "span": str}
     for law in ("def cached_is_uncached", "def train_is_eval", "def measure"):
         names = run_cell(law, **names)
     laws = names

@@ -48,8 +48,9 @@ def test_reading_time_counts_words_and_visible_code():
     base = attn_facts.minutes(document())
     assert attn_facts.minutes(document(prose(400))) - base == pytest.approx(2)
     assert attn_facts.minutes(document(cell(30))) - base == pytest.approx(5)
-    folded = nodes.container("", cell(30), classes=["cell", attn_facts.FOLDED])
-    assert attn_facts.minutes(document(folded)) == base
+    for tag in ("tag_hide-input", "tag_hide-cell"):
+        folded = nodes.container("", cell(30), classes=["cell", tag])
+        assert attn_facts.minutes(document(folded)) == base
     exercises = nodes.section("", prose(4000), ids=["exercises"])
     assert attn_facts.minutes(document(exercises)) == base
 
