@@ -20,7 +20,7 @@ import attnbook as ab
 from attnbook import data, decoding
 from attnbook.data import why_missing
 from experiments import language_model as lm
-from experiments import language_parts
+from experiments import language_parts, pretraining
 from experiments.stored import load_table
 
 
@@ -161,6 +161,31 @@ def test_the_text_is_whole():
     assert "".join(map(lm.decode, parts)) == text
 
 
+def test_only_words_are_hidden_and_never_all_sentences_alike():
+    pairs = pretraining.load()[1][0][:64]
+    sentences = [pretraining.collate(pairs)]
+    ((batch, at),) = pretraining.hidden(sentences, seed=0)
+    assert not at[:, 0].any() and not at[batch.ids == data.PAD].any()
+    assert not at[batch.ids == data.EOS].any()
+    words = int((batch.lengths - 2).sum())
+    assert abs(at.sum() / words - pretraining.HIDE) < 0.05
+
+
+@torch.no_grad()
+def test_padding_and_the_future_have_no_say_in_reading():
+    torch.manual_seed(0)
+    pairs = sorted(pretraining.load()[1][0][:8], key=lambda pair: len(pair.source))
+    for mask in ("causal", "both"):
+        reader = pretraining.Reader(mask).eval()
+        alone, among = pretraining.collate(pairs[:1]), pretraining.collate(pairs)
+        torch.testing.assert_close(reader(among)[:1], reader(alone), atol=1e-4, rtol=1e-4)
+        ids, lengths = alone.ids.clone(), alone.lengths
+        before = reader.features(ids, lengths)[0]
+        ids[:, -1] = 5
+        moved = (reader.features(ids, lengths)[0] - before)[:, :-1].abs().max()
+        assert (moved > 1e-4) == (mask == "both")
+
+
 def test_the_stored_tables_are_whole():
     rows = [row for row in load_table("language_parts") if not row["trial"]]
     assert len(rows) == 3 * len(language_parts.VARIANTS)
@@ -168,3 +193,6 @@ def test_the_stored_tables_are_whole():
     for name in language_parts.VARIANTS:
         best = min((r for r in tried if r["name"] == name), key=lambda r: r["validation"])["rate"]
         assert {row["rate"] for row in rows if row["name"] == name} == {best}
+    ways = Counter((row["way"], row["labels"]) for row in load_table("pretraining"))
+    assert len(ways) == len(pretraining.WAYS) * len(pretraining.LABELS)
+    assert set(ways.values()) == {3}

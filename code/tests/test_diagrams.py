@@ -295,12 +295,24 @@ def grouped_heads():
     return t
 
 
+def two_readings():
+    """Equal scores under both masks; a target for each place, or for the hidden one."""
+    places = torch.arange(4.0)
+    t = {"words": places[None], "predicted": places[:, None] + 1}
+    at = places == 2
+    t["Words"] = places.masked_fill(at, NONE)[None]
+    t["Predicted"] = places.masked_fill(~at, NONE)[:, None]
+    mask = ab.causal_mask(4, 4)
+    t["next"] = ab.masked_softmax(torch.zeros(4, 4), mask).masked_fill(~mask, NONE)
+    return t | {"hidden": torch.zeros(4, 4).softmax(dim=-1)}
+
+
 TRACES = (four_moves, soft_lookup, kernel_attention, leave_one_out, masked_softmax)
 TRACES += (batch_attention, two_masks, broadcast_sum, two_scores, bottleneck)
 TRACES += (decoding_step, two_orders, many_heads, one_row_two_rows, split_join)
 TRACES += (where_places_enter, sinusoid, rotation, who_waits)
 TRACES += (transformer, encoder_block, decoder_block, cache, pre_post)
-TRACES += (block_today, grouped_heads)
+TRACES += (block_today, grouped_heads, two_readings)
 TRACES = {trace.__name__: trace for trace in TRACES}
 
 
