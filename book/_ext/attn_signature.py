@@ -139,7 +139,7 @@ def panels(page: str) -> tuple[str, list[Matrix], set]:
         )
     if number == 1:
         return (
-            "The same six scores in every row, turned into shares: from row to row the best one gets more.",
+            "The same six scores in every row, as shares: from row to row the best one gets more.",
             [cues()],
             set(),
         )

@@ -1,0 +1,58 @@
+"""Chapter 4's recurrent translator and chapter 7's Transformer, both trained to a plateau.
+
+The same 20,000 pairs, passes, batches and dropout for both; the rate of each is the best of `RATES`
+after two passes, on validation pairs. Each row holds both losses after every pass: the curves that
+show whether the plateau was reached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from torch import nn
+
+from . import transformers, translation, translators
+
+SEEDS = range(3)
+JUDGED = 1_000  # test pairs
+RATES = (2e-3, 4e-3, 8e-3, 16e-3)
+TRIAL = 2  # passes
+SHARED = {"epochs": 20, "dropout": 0.1, "batch_size": 64}
+RECURRENT = translators.Plan("after", "additive", learning_rate=8e-3, **SHARED)
+TRANSFORMER = transformers.Plan(d_model=96, d_ff=384, learning_rate=4e-3, **SHARED)
+PLANS = {"recurrent": RECURRENT, "Transformer": TRANSFORMER}
+corpus, load = translation.corpus, translation.load
+
+
+def trace() -> dict[str, list[float]]:
+    """A brief training of each plan."""
+    return {name: translators.trace(plan, load(plan.split)) for name, plan in PLANS.items()}
+
+
+def trial(name: str, rate: float) -> dict:
+    """The held-out loss of a plan at one rate after a brief training of seed 0."""
+    plan = PLANS[name]._replace(learning_rate=rate, epochs=TRIAL)
+    _, history = translators.train(plan, load(plan.split), 0)
+    return {"plan": name, "rate": rate, "held-out loss": history.epochs[-1]["validation"]}
+
+
+def tried() -> list[dict]:
+    """The rows by which the rates were chosen."""
+    return [trial(name, rate) for name in PLANS for rate in RATES]
+
+
+def one(name: str, seed: int) -> dict:
+    """One seed of one plan."""
+    plan = PLANS[name]
+    of = load(plan.split)
+    model, history = translators.train(plan, of, seed)
+    curves = {
+        "loss": [row["loss"] for row in history.epochs],
+        "held-out loss": [row["validation"] for row in history.epochs],
+    }
+    return {"seed": seed, "plan": name, **curves, **translators.judge(model, of, JUDGED)}
+
+
+def run(seed: int, keep: Callable[[str, nn.Module], None] | None = None) -> list[dict]:
+    """One seed of every plan."""
+    return [one(name, seed) for name in PLANS]
