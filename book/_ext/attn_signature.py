@@ -80,6 +80,27 @@ def slopes() -> list[Matrix]:
     ]
 
 
+def turned() -> Matrix:
+    """Rotary positions under a causal mask: equal queries and keys of eight features."""
+    waves = [10000 ** (-2 * i / 8) for i in range(4)]
+
+    def score(distance):
+        return 2 * sum(math.cos(w * distance) for w in waves)
+
+    return [softmax([None if j > i else score(i - j) for j in range(12)]) for i in range(12)]
+
+
+def cut_off() -> Matrix:
+    """One distribution at rising temperature; each row without its tail, as top-p cuts it."""
+    rows = []
+    for temperature in (0.4, 0.7, 1, 1.5, 2, 3, 5, 8):
+        weights = softmax([-0.6 * j / temperature for j in range(12)])
+        kept = [sum(weights[:j]) < 0.9 for j in range(12)]
+        total = sum(w for w, keep in zip(weights, kept, strict=True) if keep)
+        rows.append([w / total if keep else None for w, keep in zip(weights, kept, strict=True)])
+    return rows
+
+
 def opening() -> dict:
     return json.loads(OPENING.read_text(encoding="utf-8"))
 
@@ -134,6 +155,10 @@ def panels(page: str) -> tuple[str, list[Matrix], set]:
         return "ALiBi with four slopes: how far back each head looks.", slopes(), set()
     if number == 6:
         return "Sinusoids: one row per place, one column per feature.", [places()], set()
+    if page.endswith("08_language_model_measured"):
+        return "One distribution, sharp to flat, cut by top-p: what is hatched.", [cut_off()], set()
+    if number == 8:
+        return "Rotary positions: weights that depend on the distance alone.", [turned()], set()
     if number not in (4, 5, 7) or not OPENING.is_file():
         return "", [], set()
     state = opening()

@@ -11,6 +11,7 @@ from torch import nn
 
 import attnbook as ab
 from attnbook.transformer import DecoderBlock, EncoderBlock, Transformer
+from experiments.language_model import TODAY, Block
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
 sys.path.insert(0, str(BOOK / "_ext"))
@@ -270,11 +271,48 @@ def pre_post():
     return t
 
 
+def block_today():
+    """A block of each kind; what leaves its first part enters its second."""
+    old, x = EncoderBlock(d, 1, norm="post"), torch.randn(b, n, d)
+    y, _, _ = old.self_attention(x)
+    t = {"x": x, "y": y, "Y": y, "z": old.feed_forward(y)}
+    new, empty = Block(TODAY._replace(kv_heads=1), d, 1, d_h, None), torch.empty(b, 1, 0, d)
+    past = ab.KeyValues(empty, empty)
+    y = x + new.attention.attend(new.norm_1(x), new.attention.project(new.norm_1(x))).output
+    z = y + new.network(new.norm_2(y))
+    assert torch.allclose(new(x, None, past, False)[0], z, atol=1e-5)
+    return t | {"x2": x, "y2": y, "Y2": y, "z2": z}
+
+
+def grouped_heads():
+    """Heads of queries, and of keys: four, two, one."""
+    t, x = {}, torch.randn(1, n, 4 * p)
+    for name, kv in (("own", 4), ("grouped", 2), ("multi", 1)):
+        attention = ab.MultiHeadAttention(4 * p, 4, num_kv_heads=kv)
+        queries = attention.W_q(x).unflatten(-1, (4, p)).transpose(1, 2)[0]
+        t |= {f"{name}_q{i}": head for i, head in enumerate(queries)}
+        t |= {f"{name}_k{i}": head for i, head in enumerate(attention.project(x).keys[0])}
+    return t
+
+
+def two_readings():
+    """Equal scores under both masks; a target for each place, or for the hidden one."""
+    places = torch.arange(4.0)
+    t = {"words": places[None], "predicted": places[:, None] + 1}
+    at = places == 2
+    t["Words"] = places.masked_fill(at, NONE)[None]
+    t["Predicted"] = places.masked_fill(~at, NONE)[:, None]
+    mask = ab.causal_mask(4, 4)
+    t["next"] = ab.masked_softmax(torch.zeros(4, 4), mask).masked_fill(~mask, NONE)
+    return t | {"hidden": torch.zeros(4, 4).softmax(dim=-1)}
+
+
 TRACES = (four_moves, soft_lookup, kernel_attention, leave_one_out, masked_softmax)
 TRACES += (batch_attention, two_masks, broadcast_sum, two_scores, bottleneck)
 TRACES += (decoding_step, two_orders, many_heads, one_row_two_rows, split_join)
 TRACES += (where_places_enter, sinusoid, rotation, who_waits)
 TRACES += (transformer, encoder_block, decoder_block, cache, pre_post)
+TRACES += (block_today, grouped_heads, two_readings)
 TRACES = {trace.__name__: trace for trace in TRACES}
 
 

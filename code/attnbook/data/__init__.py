@@ -1,7 +1,7 @@
 """Corpora, vocabularies and batches. Knows no model.
 
 A corpus is one function that gives AlignedPair: `grammar_corpus` is in the package, `fra_eng` and
-`alibi` are fetched.
+`alibi` are fetched. `shakespeare`, fetched too, gives a text.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from .fetch import CorpusError, why_missing
 from .fra_eng import fra_eng
 from .grammar import grammar_corpus
 from .pairs import AlignedPair, Splits
+from .shakespeare import shakespeare
 from .text import tokenize
 from .vocabulary import BOS, EOS, PAD, UNK, Vocabulary
 
@@ -30,6 +31,7 @@ __all__ = [
     "fra_eng",
     "grammar_corpus",
     "length_batches",
+    "shakespeare",
     "tokenize",
     "why_missing",
 ]

@@ -17,6 +17,7 @@ class Pinned(NamedTuple):
 _RAW = "https://raw.githubusercontent.com"
 _FRA_ENG = f"{_RAW}/modelexlab/data/adddaf33ac35572bcfeb421efec29435e7ea9332"
 _ALIBI = f"{_RAW}/fyvo/AlibiWordAlignments/fb45a5b76aa542566ac5ad7674d1a31b1be88d97/ali"
+_CHAR_RNN = f"{_RAW}/karpathy/char-rnn/6f9487a6fe5b420b7ca9afb0d7c078e37c1d1b4e"
 _ALIBI_LICENCE = "CC BY-SA 4.0 (annotations: Xu and Yvon, LREC 2016); texts from Wikisource"
 
 # Five stories, "French title_English title": bytes and SHA-256 of the French text, of the English
@@ -62,6 +63,12 @@ PINNED = {
         "161c93f18da3a7e6df611ed961426613260de8af06ccf8c79c977afe5135ac44",
         "CC BY 2.0 FR (Tatoeba, by way of manythings.org/anki)",
     ),
+    "tinyshakespeare.txt": Pinned(
+        f"{_CHAR_RNN}/data/tinyshakespeare/input.txt",
+        1_115_394,
+        "86c4e6aa9db7c042ec79f339dcb96d42b0075e16b8fc2e86bf0ca57e2dc565ed",
+        "public domain",
+    ),
 } | {
     f"alibi/{file}": Pinned(f"{_ALIBI}/{story}/{file}", size, sha256, _ALIBI_LICENCE)
     for story, files in ALIBI_STORIES.items()
@@ -71,4 +78,5 @@ PINNED = {
 CORPORA = {
     "fra_eng": ("fra-eng.zip",),
     "alibi": tuple(name for name in PINNED if name.startswith("alibi/")),
+    "shakespeare": ("tinyshakespeare.txt",),
 }
