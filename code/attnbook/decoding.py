@@ -113,7 +113,8 @@ def truncate(
     ordered, ids = (log_probs / temperature).sort(dim=-1, descending=True, stable=True)
     ordered, ids = ordered[..., :k], ids[..., :k]
     shares = ordered.softmax(dim=-1)
-    cut = shares.cumsum(dim=-1) - shares >= top_p  # never the first: 0
+    most = top_p if top_p < 1 else torch.inf  # sums are rounded, and 1 keeps all
+    cut = shares.cumsum(dim=-1) - shares >= most  # never the first: 0
     cut = cut | (shares < min_p * shares[..., :1])  # never the first: it is its own measure
     ordered = ordered.masked_fill(cut, -torch.inf).log_softmax(dim=-1)
     return torch.full_like(log_probs, -torch.inf).scatter(-1, ids, ordered)

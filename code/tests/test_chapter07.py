@@ -16,7 +16,14 @@ import attnbook as ab
 from attnbook import metrics
 from attnbook.data import Batch
 from attnbook.transformer import Transformer
-from experiments import reversal, stored, transformer_translation, transformers, translators
+from experiments import (
+    reversal,
+    stored,
+    transformer_translation,
+    transformers,
+    translation_plateau,
+    translators,
+)
 from experiments.famous import BUGS, famous
 from experiments.stored import load_table, load_weights
 from grammar import derivations
@@ -234,6 +241,7 @@ def test_what_more_sentences_bring_could_be_false():
     def told(**changed):
         table = [more | changed if row is more else row for row in rows]
         names = {"transformer_translation": transformer_translation, "table": table}
+        names["compared"] = translation_plateau.PLANS
         return names | {"lengths": list(more["lengths"])}
 
     claim = 'more["exact"] >= 0.95'

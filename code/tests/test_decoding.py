@@ -250,6 +250,12 @@ def test_truncate_equals_the_slow_one(log_probs, temperature, top_k, top_p, min_
     torch.testing.assert_close(truncate(log_probs), log_probs, atol=1e-12, rtol=0)
 
 
+def test_a_share_of_one_keeps_what_rounding_would_lose():
+    log_probs = torch.tensor([[-0.1, -20.0, -40.0, -80.0]])
+    assert truncate(log_probs, temperature=0.5).isfinite().all()
+    assert not truncate(log_probs, top_p=0.999).isfinite()[0, 1:].any()  # the control
+
+
 @given(distributions(), st.floats(0.2, 3), st.floats(0.0, 0.999))
 def test_min_p_looks_at_ratios_alone(log_probs, temperature, min_p):
     """No other token is asked: a ratio of probabilities, sharpened, is below it or is not."""

@@ -28,7 +28,7 @@ export function cutTail({ logits, temperature, topK, topP, minP }) {
   order.forEach((id, rank) => {
     const share = sharp[id] / room; // of what top-k leaves
     if (rank >= k) cut[id] = 1;
-    else if (before >= topP) cut[id] = 2;
+    else if (topP < 1 && before >= topP) cut[id] = 2; // sums are rounded, and 1 keeps all
     else if (sharp[id] < minP * sharp[order[0]]) cut[id] = 3;
     before += share;
   });
