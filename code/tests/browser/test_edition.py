@@ -95,7 +95,7 @@ def notebooks(site):
 def test_the_edition_is_whole(site):
     names = [path.stem for path in (site / "notebooks").glob("*.ipynb")]
     assert sorted(name.partition("_")[0] for name in names) == CHAPTERS
-    assert len(notebooks(site)) == len(names) + 7
+    assert len(notebooks(site)) == len(names) + 8
 
 
 def test_no_cell_shows_raw_markup(site):

@@ -96,8 +96,8 @@ def move(control):
     if kind == "range":
         was = control.input_value()
         at_start = control.evaluate("(node) => Number(node.value) <= Number(node.min)")
-        for _ in range(2):
-            control.press("ArrowRight" if at_start else "ArrowLeft")
+        for key in ("ArrowRight", "End") if at_start else ("ArrowLeft", "Home"):
+            control.press(key)  # to the end: near where it stands it may rightly change nothing
         return lambda: control.fill(was)
     if kind == "radio":
         same = f"input[name='{control.get_attribute('name')}']:checked"
