@@ -171,6 +171,7 @@ class SamplerView extends View {
       if (this.marked === null) this.mark(0);
       this.voice.say(this.readout.textContent);
     });
+    this.bars.addEventListener("blur", () => this.mark(null));
     this.bars.addEventListener("pointermove", (event) => this.mark(under(event)));
     this.bars.addEventListener("pointerleave", () => {
       if (document.activeElement !== this.bars) this.mark(null);
