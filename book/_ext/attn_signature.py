@@ -156,7 +156,11 @@ def panels(page: str) -> tuple[str, list[Matrix], set]:
     if number == 6:
         return "Sinusoids: one row per place, one column per feature.", [places()], set()
     if page.endswith("08_language_model_measured"):
-        return "One distribution, sharp to flat, cut by top-p: what is hatched.", [cut_off()], set()
+        return (
+            "One distribution, from sharp to flat. Hatched: what top-p cuts off.",
+            [cut_off()],
+            set(),
+        )
     if number == 8:
         return "Rotary positions: weights that depend on the distance alone.", [turned()], set()
     if number not in (4, 5, 7) or not OPENING.is_file():
