@@ -54,7 +54,9 @@ def test_the_landing_page_shows_what_it_is_at_once(visit, server):
             place = page.locator(f".bd-article {what}").first.bounding_box()
             assert place["y"] >= 0 and place["y"] + place["height"] <= 900, what
         assert page.locator(".attn-claim .hll").count() >= 1
-        assert "no weight of the mean reaches" in page.locator(".attn-claim .attn-said").inner_text()
+        assert (
+            "no weight of the mean reaches" in page.locator(".attn-claim .attn-said").inner_text()
+        )
         assert page.locator(".attn-claim img:visible").count() == 1
 
 

@@ -95,9 +95,9 @@ def move(control):
         return lambda: control.select_option(index=was)
     if kind == "range":
         was = control.input_value()
-        at_start = control.evaluate("(node) => Number(node.value) <= Number(node.min)")
-        for key in ("ArrowRight", "End") if at_start else ("ArrowLeft", "Home"):
-            control.press(key)  # to the end: near where it stands it may rightly change nothing
+        low = control.evaluate("(n) => 2 * Number(n.value) <= Number(n.min) + Number(n.max)")
+        for key in ("ArrowRight", "End") if low else ("ArrowLeft", "Home"):
+            control.press(key)  # to the farther end: near by it may rightly change nothing
         return lambda: control.fill(was)
     if kind == "radio":
         same = f"input[name='{control.get_attribute('name')}']:checked"
