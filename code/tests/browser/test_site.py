@@ -207,12 +207,16 @@ def test_every_sign_of_a_formula_has_its_glyph(visit, server, walked):
 def test_nothing_moves_when_a_widget_wakes(visit, server, site, pages, width):
     heights = "() => [...document.querySelectorAll('.attn-widget')].map((box) => box.offsetHeight)"
     with visit(server, width=width) as shown:
-        page = shown.page
+        page, held = shown.page, {}  # a route that is taken back leaves requests without an answer
+        page.route(
+            "**/widgets/mount.js*",
+            lambda route: route.fulfill(body="") if held["back"] else route.continue_(),
+        )
         for name in having(site, pages, VIEW):
-            page.route("**/widgets/mount.js*", lambda route: route.fulfill(body=""), times=1)
+            held["back"] = True
             arrive(page, site, server, name)
             assert page.locator(".attn-widget[data-widget]").count() == 0
-            before = page.evaluate(heights)
+            before, held["back"] = page.evaluate(heights), False
             page.add_script_tag(
                 url=page.locator("script[src*='mount.js']").evaluate("(s) => s.src")
             )
