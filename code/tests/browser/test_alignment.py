@@ -219,6 +219,7 @@ def paths(page, kind) -> list[dict]:
     return page.evaluate(
         """(kind) => [...document.querySelectorAll(`.al-links path${kind}`)].map((path) => ({
           i: Number(path.parentNode.dataset.target), j: Number(path.dataset.source),
+          end: Number(path.getAttribute("d").split(" ").at(-2)),
           width: parseFloat(getComputedStyle(path).strokeWidth),
           seen: getComputedStyle(path.parentNode).display !== "none",
           opacity: Number(getComputedStyle(path.parentNode).opacity),
@@ -239,6 +240,19 @@ def test_lines_are_as_wide_as_their_weights_and_only_of_words_decoded(show):
         assert line["width"] == pytest.approx(0.75 + 7.25 * weights[line["i"], line["j"]], abs=0.01)
         assert line["seen"] == (line["i"] <= 6)
         assert line["i"] > 6 or (line["opacity"] == 1) == (line["i"] == 6)
+
+
+def test_lines_end_in_the_middle_of_their_words_also_after_a_step(show):
+    """The step's word is bold, so the words beside it move."""
+    page = show(viewer(view="lines", step=6)).page
+    middles = """() => [...document.querySelectorAll(".al-row:last-child .al-chip")].map(
+      (node) => node.offsetLeft + node.offsetWidth / 2)"""
+    for key in ("", "ArrowRight", "Home"):
+        if key:
+            page.locator(".al-chip[aria-checked=true]").first.press(key)
+        at = page.evaluate(middles)
+        for line in paths(page, ".al-weight"):
+            assert line["end"] == at[line["i"]], (key, line)
 
 
 def test_gold_lies_under_the_lines_solid_and_dashed(show):

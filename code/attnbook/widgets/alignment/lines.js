@@ -69,9 +69,10 @@ export class WordLines {
     this.mark();
   }
 
-  /** Draws all lines up to the step, and the words' marks. */
+  /** Draws all lines up to the step, and marks the words. */
   draw(picture, palette) {
     this.picture = picture;
+    this.markWords(); // first: the step's word is bold, and so wider
     const middle = (row) => [...row.children].map((node) => node.offsetLeft + node.offsetWidth / 2);
     const [above, below] = [middle(this.source), middle(this.target)];
     const path = (i, j) => `M${above[j]} 0C${above[j]} ${HEIGHT / 2} ${below[i]} ${HEIGHT / 2} ${below[i]} ${HEIGHT}`;
@@ -83,7 +84,7 @@ export class WordLines {
     });
     this.svg.setAttribute("width", this.svg.parentNode.scrollWidth);
     this.svg.replaceChildren(...layers);
-    this.paintSource(palette);
+    this.palette = palette;
     this.mark();
   }
 
@@ -116,8 +117,8 @@ export class WordLines {
   }
 
   /** The source words take the colours of the step's weights. */
-  paintSource(palette) {
-    this.palette = palette;
+  paintSource() {
+    const { palette } = this;
     const { keys, weights, pinned, vmax, allowed } = this.picture;
     const i = this.pointed !== null && this.pointed <= pinned ? this.pointed : pinned;
     [...this.source.children].forEach((node, j) => {
@@ -128,7 +129,7 @@ export class WordLines {
     });
   }
 
-  /** Which words and lines stand out: those of the word pointed at, else of the step. */
+  /** Which lines stand out, and the source words: those of the word pointed at, else of the step. */
   mark() {
     if (!this.groups) return;
     const { pinned } = this.picture;
@@ -138,12 +139,16 @@ export class WordLines {
       group.classList.toggle("al-later", i > pinned);
       group.classList.toggle("al-own", i === own);
     }));
+    this.paintSource();
+  }
+
+  markWords() {
+    const { pinned } = this.picture;
     [...this.target.children].forEach((node, i) => {
       node.classList.toggle("al-later", i > pinned);
       node.setAttribute("aria-checked", i === pinned);
       node.tabIndex = i === pinned ? 0 : -1;
     });
-    this.paintSource(this.palette);
   }
 
   /** Brings the step's word into the frame, if the sentence is too long for it. */
