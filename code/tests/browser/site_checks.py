@@ -111,9 +111,8 @@ def walk(visit, site, base, pages, **options) -> dict[str, Found]:
 
 
 AXE = Path(importlib.util.find_spec("axe_playwright_python").origin).parent / "axe.min.js"
-RUN = """async (rules) => {
-  const options = { resultTypes: ["violations"], ...(rules.length ? { runOnly: rules } : {}) };
-  const { violations } = await axe.run(document, options);
+RUN = """async (options) => {
+  const { violations } = await axe.run(document, { resultTypes: ["violations"], ...options });
   return violations.filter(({ impact }) => ["serious", "critical"].includes(impact))
     .map(({ id, nodes }) => `${id} (${nodes.length}): ` + nodes.slice(0, 3)
       .map((node) => `${node.target} ${node.any[0]?.message ?? ""}`).join(" | "));
@@ -135,10 +134,45 @@ THIN_OUT = """() => {
   }
   for (const node of again) node.replaceWith(node.textContent); // last: it makes styles stale
 }"""
+# Takes out of sight all text of a look that was seen before, here or on another page: its colour
+# and size, and each ground below it. Axe-core takes seconds to look at it again. Returns the looks.
+SHOW_NEW = """(before) => {
+  window.shownAgain?.();
+  const [seen, out, stay] = [new Set(before), [], []];
+  const grounds = new Map([[document, ""]]);
+  const ground = (node) => {
+    if (!grounds.has(node)) {
+      const { backgroundColor, backgroundImage, opacity } = getComputedStyle(node);
+      const own = `${backgroundColor} ${backgroundImage} ${opacity}`;
+      const clear = own === "rgba(0, 0, 0, 0) none 1" ? "" : `${own}|`;
+      grounds.set(node, clear + ground(node.parentNode));
+    }
+    return grounds.get(node);
+  };
+  for (const node of document.body.querySelectorAll("*")) {
+    if (![...node.childNodes].some((one) => one.nodeType === 3 && one.data.trim())) continue;
+    const { color, fontSize, fontWeight, visibility } = getComputedStyle(node);
+    if (visibility !== "visible" || !node.getClientRects().length) continue;
+    const { parentElement } = node;
+    const beside = node.matches("a") ? getComputedStyle(parentElement).color : ""; // it stands out
+    const look = [color, fontSize, fontWeight, beside, ground(node)].join();
+    if (seen.has(look)) out.push(node);
+    else stay.push(...(beside ? [parentElement, node] : [node]));
+    seen.add(look);
+  }
+  const all = [...out, ...stay];
+  const styles = all.map((node) => node.getAttribute("style"));
+  window.shownAgain = () => all.forEach((node, n) => (
+    styles[n] === null ? node.removeAttribute("style") : node.setAttribute("style", styles[n])));
+  for (const node of out) node.style.setProperty("visibility", "hidden", "important");
+  for (const node of stay) node.style.setProperty("visibility", "visible", "important");
+  return [...seen];
+}"""
 
 
-def complaints(page, *rules: str) -> list[str]:
+def complaints(page, *rules: str, less: tuple[str, ...] = ()) -> list[str]:
     """What axe-core finds that is serious or critical; of all its rules, or of these."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE.read_text("utf-8"))
-    return page.evaluate(RUN, list(rules))
+    only = {"runOnly": list(rules)} if rules else {}
+    return page.evaluate(RUN, {**only, "rules": {rule: {"enabled": False} for rule in less}})

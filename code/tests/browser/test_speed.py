@@ -21,8 +21,9 @@ def test_speed_with_threefold_slack(browser, name):
 def test_pages_stand_soon_and_still(browser, server, pages):
     """Largest paint with threefold slack; layout shift, which no load of the machine changes."""
     most_paint, most_shift = speed.LIMITS["pages"].values()
+    one_of_a_kind = "book/api/pictures.html"  # the reference's pages are one template
     for name in pages:
-        if name.startswith("book/"):
+        if name.startswith("book/") and (name == one_of_a_kind or "/api/" not in name):
             paint, shift = speed.measure_page(browser, server + name, slack=3)
             assert 0 < paint < 3 * most_paint, (name, paint)
             assert shift < most_shift, (name, shift)

@@ -29,11 +29,21 @@ def code_of(text):
     return "\n\n".join(source for _, source in notebook.code_cells(notebook.parse(text.encode())))
 
 
-def rows_of(exercise, code, salt, student=Local):
-    """What each test says of code that we trust."""
+def rows_of(exercise, code, salt, student=Local, tests=None):
+    """What each test says of code that we trust; `tests`: others than all of the exercise's."""
     names = {"__name__": "__main__"}
     exec(compile(code, exercise.name, "exec"), names)
-    return runner.run(student(names), exercise.tests, salt, references(exercise))
+    return runner.run(student(names), tests or exercise.tests, salt, references(exercise))
+
+
+def tests_of(exercise, question):
+    """The exercise's tests of one question."""
+    less = """
+for _name, _test in list(globals().items()):
+    if _name.startswith("test_") and _test.question != QUESTION:
+        del globals()[_name]
+""".replace("QUESTION", repr(question))
+    return type(exercise.tests)(*(source + less for source in exercise.tests))
 
 
 @functools.cache

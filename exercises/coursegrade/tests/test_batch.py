@@ -1,9 +1,5 @@
 """A class: whose hand-in is it, what is graded again, what happens when we are at fault."""
 
-import csv
-import json
-import os
-
 import joblib
 import pytest
 from grading_helpers import ALL, Book
@@ -244,29 +240,6 @@ def test_written_answers_are_collected():
     assert answers.answers(cells) == {"q5": "", "q6": "=1+1"}
     assert safe.cell("=1+1") == "'=1+1" and safe.cell("-2.5") == "-2.5"
     assert safe.cell(" @x") == "' @x" and safe.cell("a\n=b") == "a =b"
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_a_cluster_of_two_workers_gives_the_same_marks(box, tmp_path, monkeypatch):
-    distributed = pytest.importorskip("distributed")
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(os.sys.path))
-    for who in ("ada", "alan"):
-        (tmp_path / "in" / who).mkdir(parents=True)
-        text = Book(EXERCISE, solution=who == "ada").text()
-        (tmp_path / "in" / who / "a.ipynb").write_text(text)
-    patient = Limits(start=600, cell=600, call=300, run=3000, cpu=600)  # a busy machine is no fault
-    here = grade(tmp_path / "in", tmp_path / "here", limits=patient)
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
-    with distributed.LocalCluster(processes=True, **options) as cluster:
-        address = cluster.scheduler_address
-        there = grade(tmp_path / "in", tmp_path / "there", scheduler=address, limits=patient)
-    for a, b in zip(here, there, strict=True):
-        assert {**a, "seconds": 0} == {**b, "seconds": 0}
-    books = [(tmp_path / name / "gradebook.csv").read_text() for name in ("here", "there")]
-    assert books[0] == books[1]
-    rows = list(csv.DictReader(books[0].splitlines()))
-    assert [row["auto"] for row in rows] == ["28", "0"]
-    assert json.loads((tmp_path / "there" / "results.json").read_text())["salt"] == "a"
 
 
 OURS = cluster.Fitness("files", "2.13", None)

@@ -128,7 +128,7 @@ def test_what_is_wrong_is_said(graded, members, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_cluster_with_bad_workers_gives_the_same_marks(box, members, folder, tmp_path, capsys):
+def test_a_cluster_with_bad_workers_gives_the_same_marks(graded, members, folder, tmp_path, capsys):
     """One worker is killed on the way, one comes late and has no box."""
     pytest.importorskip("distributed")
     with socket.socket() as free:
@@ -159,6 +159,8 @@ def test_a_cluster_with_bad_workers_gives_the_same_marks(box, members, folder, t
     with capsys.disabled():
         print(f"\n{SIZE} hand-ins on a cluster with bad workers: {seconds / SIZE:.2f} s a hand-in")
     assert not generated_class.wrong(members, tmp_path / "there")
+    here, there = ((out / "gradebook.csv").read_text() for out in (graded[0], tmp_path / "there"))
+    assert here == there
 
 
 def workers_of(address):
