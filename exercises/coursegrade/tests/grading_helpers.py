@@ -36,7 +36,7 @@ def rows_of(exercise, code, salt, student=Local, tests=None):
     return runner.run(student(names), tests or exercise.tests, salt, references(exercise))
 
 
-def tests_of(exercise, question):
+def of_question(exercise, question):
     """The exercise's tests of one question."""
     less = """
 for _name, _test in list(globals().items()):

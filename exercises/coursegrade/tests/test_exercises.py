@@ -12,9 +12,9 @@ from grading_helpers import (
     code_of,
     failed,
     mutants_of,
+    of_question,
     references,
     rows_of,
-    tests_of,
     total,
 )
 from nbclient import NotebookClient
@@ -94,7 +94,7 @@ def failed_by(exercise):
     for name, (wanted, *edits) in mutants_of(exercise).MUTANTS.items():
         code = edited(solution, edits)
         found[name] = frozenset(failed(rows_of(exercise, code, SALTS[0])))
-        own = tests_of(exercise, wanted.split("_")[1])
+        own = of_question(exercise, wanted.split("_")[1])
         for salt in SALTS[1:]:
             other = failed(rows_of(exercise, code, salt, tests=own))
             assert other == found[name], f"{name}: {set(found[name])}, {other}"

@@ -4,7 +4,7 @@ import functools
 import re
 
 import pytest
-from grading_helpers import ALL, NAMES, code_of, failed, mutants_of, rows_of, tests_of
+from grading_helpers import ALL, NAMES, code_of, failed, mutants_of, of_question, rows_of
 
 from coursegrade import __main__, release, variant
 from coursegrade.exercise import Exercise
@@ -74,7 +74,7 @@ def test_a_mutant_still_fails_the_test_that_it_names(exercise, item, made):
     listed = mutants_of(other).MUTANTS
     assert len(listed) == len(mutants_of(exercise).MUTANTS)
     for name, (wanted, *edits) in listed.items():
-        own = tests_of(other, wanted.split("_")[1])
+        own = of_question(other, wanted.split("_")[1])
         lost = failed(rows_of(other, edited(code, edits), "a", tests=own))
         assert wanted in lost, (name, lost)
 
