@@ -52,6 +52,24 @@ FINDERS = {
         .flatMap((node) => [...node.data.replace(/[\\s\u200b]/g, "")])
         .map((sign) => `${font}|${sign}`);
     }))]""",
+    # of what stands in the column, its kind and where it begins
+    "left edges": """() => {
+      const left = (node) => {
+        const inner = node.matches(".attn-heatmap");
+        const pad = inner ? parseFloat(getComputedStyle(node).paddingLeft) : 0;
+        return Math.round(node.getBoundingClientRect().left + pad);
+      };
+      const kinds = {
+        text: "section > p", code: "div.cell_input",
+        figure: "figure :is(img:not(.attn-part), .attn-stack, svg.across)",
+        widget: ".attn-widget .attn-heatmap", caption: "figcaption", moves: "ol.attn-moves",
+      };
+      return [...new Set(Object.entries(kinds).flatMap(([kind, what]) =>
+        [...document.querySelectorAll(`.bd-article ${what}`)]
+          .filter((node) => node.getClientRects().length)
+          .filter((node) => !node.closest("li, .attn-signature, details"))
+          .map((node) => `${kind} ${left(node)}`)))];
+    }""",
 }
 
 

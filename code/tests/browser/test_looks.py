@@ -90,37 +90,17 @@ def test_the_landing_translation_plays_within_the_first_view_of_a_phone(visit, s
         assert page.locator(".step.later").count() == 0
 
 
-EDGES = """() => {
-  const left = (node) => {
-    const pad = node.matches(".attn-heatmap") ? parseFloat(getComputedStyle(node).paddingLeft) : 0;
-    return Math.round(node.getBoundingClientRect().left + pad);
-  };
-  const kinds = {
-    text: "section > p", code: "div.cell_input",
-    figure: "figure :is(img:not(.attn-part), .attn-stack, svg.across)",
-    widget: ".attn-widget .attn-heatmap", caption: "figcaption", moves: "ol.attn-moves",
-  };
-  return Object.fromEntries(Object.entries(kinds).map(([kind, what]) => [kind, [...new Set(
-    [...document.querySelectorAll(`.bd-article ${what}`)]
-      .filter((node) => node.getClientRects().length)
-      .filter((node) => !node.closest("li, .attn-signature, details"))
-      .map(left))]]));
-}"""
-
-
-def test_text_code_figures_widgets_and_captions_share_their_left_edge(visit, server, site, pages):
+def test_text_code_figures_widgets_and_captions_share_their_left_edge(walked):
     """To a pixel, on a desktop and on a phone."""
     kinds = set()
-    for width in (1280, 390):
-        with visit(server, width=width) as shown:
-            for name in (name for name in pages if re.match(r"book/\d\d_", name)):
-                arrive(shown.page, site, server, name)
-                wake(shown.page)
-                found = shown.page.evaluate(EDGES)
-                (edge,) = found["text"]
-                other = {k: v for k, v in found.items() if any(abs(x - edge) > 1 for x in v)}
-                assert other == {}, (name, width, edge)
-                kinds |= {kind for kind, lefts in found.items() if lefts}
+    for device, pages in walked.items():
+        for name, found in pages.items():
+            edges = [edge.split() for edge in found.what["left edges"]]
+            if re.match(r"book/\d\d_", name):
+                (edge,) = (int(left) for kind, left in edges if kind == "text")
+                other = [(kind, left) for kind, left in edges if abs(int(left) - edge) > 1]
+                assert other == [], (device, name, edge)
+                kinds |= {kind for kind, _ in edges}
     assert len(kinds) == 6
 
 
