@@ -6,8 +6,11 @@ import gzip
 import importlib.util
 import re
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
+
+from bs4 import BeautifulSoup
 
 WIDTHS = {"desktop": 1280, "phone": 360}
 VIEW = 'type="application/vnd.jupyter.widget-view+json"'
@@ -71,6 +74,12 @@ FINDERS = {
           .map((node) => `${kind} ${left(node)}`)))];
     }""",
 }
+
+
+@cache
+def parsed(path: Path) -> BeautifulSoup:
+    """A page as a tree, which no test changes: to make one takes a second."""
+    return BeautifulSoup(path.read_text("utf-8"), "html.parser")
 
 
 @dataclass

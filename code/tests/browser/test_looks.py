@@ -10,9 +10,8 @@ from urllib.parse import urljoin, urlsplit
 import numpy as np
 import pytest
 import torch
-from bs4 import BeautifulSoup
 from PIL import Image
-from site_checks import arrive, wake
+from site_checks import arrive, parsed, wake
 
 from attnbook.metrics import hit_rate
 
@@ -183,7 +182,7 @@ def test_every_page_leads_on(site, pages):
     followed, name = [], "book/index.html"
     while name:
         assert name not in followed
-        page = BeautifulSoup((site / name).read_text("utf-8"), "html.parser")
+        page = parsed(site / name)
         back, on = (
             page.select_one(f".prev-next-area .{side}") for side in ("left-prev", "right-next")
         )

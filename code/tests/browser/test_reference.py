@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from bs4 import BeautifulSoup
+from site_checks import parsed
 
 import attnbook as ab
 
@@ -15,16 +15,12 @@ PUBLIC = [n for n in ab.__all__ if not inspect.ismodule(getattr(ab, n))]
 KINDS = "dl.py:is(.function, .class, .exception)"
 
 
-def soup(path):
-    return BeautifulSoup(path.read_text("utf-8"), "html.parser")
-
-
 @pytest.fixture(scope="module")
 def described(site):
     """By name: the page and the entry of each object of the reference."""
     found = {}
     for path in sorted((site / "book/api").glob("*.html")):
-        for entry in soup(path).select(f"{KINDS} > dt[id^=attnbook]"):
+        for entry in parsed(path).select(f"{KINDS} > dt[id^=attnbook]"):
             found.setdefault(entry["id"].rsplit(".", 1)[-1], []).append((path, entry))
     return found
 
@@ -66,7 +62,7 @@ def test_the_reference_says_which_chapters_use_a_name(described, cells):
 
 
 def test_a_use_leads_to_a_cell_that_has_the_name(described, site):
-    pages = {path.name: soup(path) for path in (site / "book").glob("[0-9]*.html")}
+    pages = {path.name: parsed(path) for path in (site / "book").glob("[0-9]*.html")}
     count = 0
     for name, places in described.items():
         for _, entry in places:
@@ -79,7 +75,7 @@ def test_a_use_leads_to_a_cell_that_has_the_name(described, site):
 
 def test_a_name_in_a_cell_leads_to_the_reference(described, site, cells):
     for chapter, code in cells.items():
-        page = soup(site / f"book/{chapter}.html")
+        page = parsed(site / f"book/{chapter}.html")
         links = page.select("pre a.attn-code")
         for link in links:
             target, anchor = link["href"].split("#")
@@ -100,7 +96,7 @@ def test_a_name_in_the_text_leads_to_the_reference(site):
 
 
 def test_the_index_has_the_package(site):
-    index = soup(site / "genindex.html")
+    index = parsed(site / "genindex.html")
     item, shown = (
         next(li for li in index.select("li") if li.find("code", string=name))
         for name in ("masked_softmax()", "RotaryPositions")
@@ -114,7 +110,7 @@ def test_the_index_has_the_package(site):
 
 
 def test_the_index_has_each_module_once(site):
-    named = [li.get_text(" ", strip=True) for li in soup(site / "genindex.html").select("li")]
+    named = [li.get_text(" ", strip=True) for li in parsed(site / "genindex.html").select("li")]
     masks = [text for text in named if text.split(" ")[0] == "attnbook.masks"]
     assert len(masks) == 1 and masks[0].startswith("attnbook.masks (module)")
     assert not [text for text in named if text.startswith("module")]
@@ -123,7 +119,7 @@ def test_the_index_has_each_module_once(site):
 def test_arguments_are_set_as_arguments(site):
     """Not as a list of definitions, which is what a heading becomes that is not the usual one."""
     for path in (site / "book/api").glob("*.html"):
-        page = soup(path)
+        page = parsed(path)
         assert not [dt for dt in page.select("dt") if dt.get_text().startswith("Args")], path.name
         types = [dt.find_next("dd") for dt in page.select("dt") if dt.get_text() == "Return type:"]
         assert not [dd for dd in types if len(dd.get_text().split()) > 1], "a sentence cut in two"

@@ -5,9 +5,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from bs4 import BeautifulSoup
 from page_parts import soon
-from site_checks import VIEW, WIDTHS, arrive, bytes_of, wake
+from site_checks import VIEW, WIDTHS, arrive, bytes_of, parsed, wake
 
 from attnbook.widgets import bundle
 from coursegrade import release
@@ -180,7 +179,7 @@ def test_punctuation_stays_with_its_formula(site, pages):
     """Browsers break a line between a formula and the comma after it, unless told not to."""
     kept = 0
     for name in pages:
-        page = BeautifulSoup((site / name).read_text("utf-8"), "html.parser")
+        page = parsed(site / name)
         for formula in page.select("span.math"):
             if str(formula.next_sibling or "")[:1] in tuple(".,;:!?)"):
                 assert "attn-keep" in formula.parent["class"], f"{name}: {formula.parent}"

@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from bs4 import BeautifulSoup
+from site_checks import parsed
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "book" / "_ext"))
 pytest.importorskip("sphinx")
@@ -70,7 +70,7 @@ def test_without_javascript_the_title_says_it(site):
 
 def test_terms_are_marked_in_prose_alone(site):
     for path in sorted((site / "book").glob("[0-9]*.html")):
-        page = BeautifulSoup(path.read_text("utf-8"), "html.parser")
+        page = parsed(path)
         assert len(page.select(TERM)) >= 10, path.name
         inside = "h1, h2, h3, pre, code, table, figcaption, .footnote, .math"
         assert not page.select(f":is({inside}) {TERM}"), path.name
