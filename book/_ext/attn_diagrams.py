@@ -79,12 +79,6 @@ def visit_diagram(translator, node) -> None:
     raise nodes.SkipNode
 
 
-def visit_words(translator, node) -> None:
-    """In LaTeX the description in words: a PDF with the drawing is printed from the site."""
-    translator.body.append(translator.encode(node["drawing"].desc))
-    raise nodes.SkipNode
-
-
 def picture(drawing: attn_drawing.Diagram) -> str:
     """The diagram as the address of a picture that needs no page around it."""
     theme = (SITE / "theme.css").read_text(encoding="utf-8")
@@ -96,7 +90,7 @@ def picture(drawing: attn_drawing.Diagram) -> str:
 
 def setup(app: Sphinx) -> dict:
     """Register the directive and its node."""
-    app.add_node(diagram, html=(visit_diagram, None), latex=(visit_words, None))
+    app.add_node(diagram, html=(visit_diagram, None))
     app.add_directive("diagram", ShowDiagram)
     app.add_css_file("diagrams.css", priority=797)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -111,20 +111,6 @@ class DelayPictures(SphinxPostTransform):
                 node.replace_self(picture)
 
 
-class SizesWithUnits(SphinxPostTransform):
-    """Outside HTML, give sizes from a notebook's output their unit: LaTeX cannot take a number."""
-
-    default_priority = 500
-
-    def run(self, **kwargs) -> None:
-        if self.app.builder.format == "html":
-            return
-        for node in self.document.findall(nodes.image):
-            for name in ("width", "height"):
-                if str(node.get(name, "")).isdecimal():
-                    node[name] = f"{node[name]}px"
-
-
 def add_style(app: Sphinx, pagename, templatename, context, doctree) -> None:
     """Style the pictures on the pages that have one (book/_site is the static folder)."""
     if doctree is not None and any(doctree.findall(sized_picture)):
@@ -135,6 +121,5 @@ def setup(app: Sphinx) -> dict:
     """Register the node, its writer and the transform."""
     app.add_node(sized_picture, html=(visit_sized_picture, None))
     app.add_post_transform(DelayPictures)
-    app.add_post_transform(SizesWithUnits)
     app.connect("html-page-context", add_style)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -291,17 +291,3 @@ def test_each_fault_fails_the_build(tmp_path):
     assert "asserted absent.ipynb#cell" in done.stdout
     assert "diagram absent" in done.stdout
     assert "no equation is labelled eq-lost" in done.stdout
-
-
-def test_the_printed_book_has_a_picture_for_each_widget(restored):
-    """The LaTeX source, from which a PDF is set, shows the widgets' static pictures."""
-    options = ["build", str(restored), "--path-output", str(restored), "--builder", "latex"]
-    done = subprocess.run(  # the pages are read already
-        [sys.executable, "-c", tool.START, *options], cwd=restored, capture_output=True, text=True
-    )
-    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
-    (source,) = (restored / "_build" / "latex").glob("*.tex")
-    text = source.read_text(encoding="utf-8")
-    assert re.search(r"\{\{\w+\}\.png\}\s*\\caption\{The masked softmax explorer", text)
-    for _, name in re.findall(r"includegraphics(\[[^]]*\])?\{\{(\w+)\}\.png\}", text):
-        assert (source.parent / f"{name}.png").stat().st_size > 1000
