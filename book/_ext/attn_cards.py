@@ -16,14 +16,10 @@ CELLS, CELL = 8, 46
 
 
 def font(size: int, *, bold: bool = False) -> ImageFont.FreeTypeFont:
-    """DejaVu Sans, as in the figures: matplotlib brings it, the same on every machine."""
-    package = Path(importlib.util.find_spec("matplotlib").origin).parent
-    name = "DejaVuSans-Bold.ttf" if bold else "DejaVuSans.ttf"
-    return ImageFont.truetype(
-        str(package / "mpl-data" / "fonts" / "ttf" / name),
-        size,
-        layout_engine=ImageFont.Layout.BASIC,
-    )
+    """Arimo, as in the figures: the package brings it, the same on every machine."""
+    fonts = Path(importlib.util.find_spec("attnbook").origin).parent / "plots" / "fonts"
+    name = fonts / f"Arimo-{'Bold' if bold else 'Regular'}.ttf"
+    return ImageFont.truetype(str(name), size, layout_engine=ImageFont.Layout.BASIC)
 
 
 def weights() -> list[list[float]]:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from clean import MODEL_ID, WIDGET_STATE, WIDGET_VIEW, code_cells
 from pages import browser_harness
 
-WIDTHS = (720, 506, 312)  # CSS pixels: the book's column, beside the landing page's words, a phone
+WIDTHS = (720, 312)  # CSS pixels: the book's column, a phone
 SCALE = 1.5  # device pixels in one of them, for sharp screens
 COLOURS = 256
 # As on the site: boxes are measured with their borders.

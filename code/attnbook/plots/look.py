@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import sys
+from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib import font_manager
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
@@ -21,15 +23,19 @@ CELL = 0.36  # inches
 WIDTH = 6.4  # inches, the width of the text
 DPI = 100
 
+for font in sorted(Path(__file__).with_name("fonts").glob("*.ttf")):  # in width like Arial
+    font_manager.fontManager.addfont(font)
+
 STYLE = {
     "figure.dpi": DPI,
     "savefig.dpi": DPI,
     "figure.figsize": (WIDTH, 3.2),
     "figure.constrained_layout.use": True,
-    "font.family": "DejaVu Sans",
-    "font.size": 9,
-    "axes.titlesize": 10,
-    "axes.labelsize": 9,
+    "mathtext.default": "regular",  # the words' own letters
+    "font.family": ["Arimo", "DejaVu Sans"],  # the second for signs that the first has not
+    "font.size": 9.5,
+    "axes.titlesize": 10.5,
+    "axes.labelsize": 9.5,
     "axes.labelcolor": INK,
     "axes.edgecolor": MUTED,
     "axes.spines.top": False,
@@ -41,9 +47,9 @@ STYLE = {
     "text.color": INK,
     "xtick.color": INK,
     "ytick.color": INK,
-    "xtick.labelsize": 8.5,
-    "ytick.labelsize": 8.5,
-    "legend.fontsize": 8.5,
+    "xtick.labelsize": 9,
+    "ytick.labelsize": 9,
+    "legend.fontsize": 9,
     "legend.frameon": False,
     "hatch.color": HATCH,
     "hatch.linewidth": 0.7,
