@@ -192,7 +192,7 @@ def use(page):
     yield
 
 
-@pytest.mark.parametrize(("name", "width"), product(SHOWN, pictures.WIDTHS))
+@pytest.mark.parametrize(("name", "width"), [*product(SHOWN, pictures.WIDTHS)])
 def test_a_widget_keeps_the_height_that_it_was_drawn_with(browser, drawn, name, width):
     """Mounted into a box of that height it fills it, whatever the reader does."""
     height = drawn[name][2][str(width)]
