@@ -62,16 +62,6 @@ def distances(weights: Tensor) -> list[list[float]]:
     return (weights * back).sum(dim=-1)[..., q // 2 :].mean(dim=(0, -1)).tolist()
 
 
-def overlaps(weights: Tensor) -> list[list[list[float]]]:
-    """What share of their weight two heads of a layer have in common: 1 for the same rows.
-
-    Shapes: weights (b, l, h, q, k) -> (l, h, h), from the second half of a piece.
-    """
-    late = weights[..., weights.shape[-2] // 2 :, :]
-    by_head = [torch.minimum(late[:, :, [z]], late).sum(-1) for z in range(late.shape[2])]
-    return torch.stack(by_head, dim=2).mean(dim=(0, -1)).tolist()
-
-
 def without(model: nn.Module, layer: int, heads: range) -> nn.Module:
     """A copy of the model without these heads of a layer: their columns of W_o are zero."""
     left = copy.deepcopy(model)
@@ -115,13 +105,11 @@ def tried() -> list[dict]:
 def one(heads: int, seed: int, steps: int = STEPS) -> dict:
     """A row of one model."""
     found, model = row(f"{heads} heads", OF_2017, size(heads, steps), RATE[heads], seed)
-    weights = maps(model)
     return {
         "heads": heads,
         **found,
         "by the last character": by_last_character(),
-        "distance": distances(weights),
-        "overlap": overlaps(weights),
+        "distance": distances(maps(model)),
         **lost(model, pieces(parts_of_text()[1])[:1]),
     }
 
