@@ -1,12 +1,15 @@
 """Chapter 5: the task of two relations, the argument about one head, and controls of its claims."""
 
+import copy
+
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from experiments import heads, language_model
 from experiments import two_relations as tr
-from experiments.stored import load_table
+from experiments.stored import load_record, load_table
 
 ROWS = load_table("two_relations")
 PLACE = st.integers(0, tr.PLACES - 1)
@@ -196,3 +199,60 @@ def test_no_claim_holds_on_shuffled_answers(pair):
     looks = tr.heads_on_sources(two, other).tolist()
     assert not each_takes_one(looks)
     assert not loses_one_only(looks, tr.ablations(two, other).tolist())
+
+
+# the language model with 1, 2, 4 and 8 heads
+
+
+def small(num_heads, seed=0):
+    torch.manual_seed(seed)
+    sizes = heads.size(num_heads)
+    vocabulary = len(language_model.CHARACTERS)
+    options = {"parts": language_model.OF_2017}
+    return language_model.Model(vocabulary, sizes.d, num_heads, sizes.layers, **options).eval()
+
+
+def test_the_models_of_a_seed_begin_with_the_same_numbers_and_differ():
+    models = [small(h) for h in heads.HEADS]
+    ids = torch.randint(65, (2, 20))
+    for model in models[1:]:
+        for one, other in zip(models[0].parameters(), model.parameters(), strict=True):
+            assert torch.equal(one, other)
+        assert (models[0](ids) - model(ids)).abs().max() > 1e-3
+
+
+def test_the_distance_of_maps_made_by_hand():
+    n = 8
+    itself = torch.eye(n)
+    before = itself[(torch.arange(n) - 1).clamp(min=0)]  # the token before
+    first = itself[torch.zeros(n, dtype=torch.long)]
+    maps = torch.stack((itself, before, first, (itself + first) / 2)).expand(3, 1, 4, n, n)
+    assert heads.distances(maps) == [[0.0, 1.0, 5.5, 2.75]]
+
+
+@pytest.mark.parametrize("num_heads", [1, 4])
+def test_a_head_without_its_columns_adds_nothing(num_heads):
+    model = small(num_heads)
+    x, mask = torch.randn(2, 5, 64), torch.ones(5, 5, dtype=torch.bool)
+    before = copy.deepcopy(model.state_dict())
+    for z in range(num_heads):
+        attention = heads.without(model, 1, range(z, z + 1)).blocks[1].attention
+        kept = 1 - torch.nn.functional.one_hot(torch.tensor(z), num_heads).float()
+        wanted = model.blocks[1].attention(x, mask=mask, head_mask=kept).output
+        torch.testing.assert_close(attention(x, mask=mask).output, wanted)
+    for name, value in model.state_dict().items():
+        assert torch.equal(value, before[name]), "the model itself stays as it was"
+
+
+def test_each_rate_is_the_best_of_those_tried_and_not_at_the_edge():
+    tried = load_record("heads")["tried"]
+    for h in heads.HEADS:
+        losses = {row["rate"]: row["validation"] for row in tried if row["heads"] == h}
+        assert sorted(losses) == sorted(heads.RATES)
+        assert min(losses, key=losses.get) == heads.RATE[h]
+        assert min(heads.RATES) < heads.RATE[h] < max(heads.RATES)
+    rows = load_table("heads")
+    assert {(row["heads"], row["seed"]) for row in rows} == {
+        (h, seed) for h in heads.HEADS for seed in heads.SEEDS
+    }
+    assert all(row["rate"] == heads.RATE[row["heads"]] for row in rows)
