@@ -1,0 +1,18 @@
+"""The lists of mutants fit the code that they break: `make mutants` itself is no part of the tests."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
+
+import mutants
+
+
+def test_every_mutant_fits_once_and_names_tests_that_are_there():
+    listed = mutants.load()
+    assert len(listed) > 100
+    for mutant in listed:
+        text = (mutants.ROOT / "code" / "attnbook" / mutant["file"]).read_text(encoding="utf-8")
+        assert mutants.replaced(text, mutant) != text
+        for test in mutant["tests"]:
+            assert (mutants.ROOT / "code" / "tests" / test).is_file(), test
