@@ -1,4 +1,4 @@
-"""The lists of mutants fit the code that they break: `make mutants` itself is no part of the tests."""
+"""The lists of mutants fit the code that they break; `make mutants` itself is not run here."""
 
 import sys
 from pathlib import Path
