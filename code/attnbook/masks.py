@@ -74,18 +74,26 @@ def causal_mask(q: int, k: int | None = None, *, offset: int = 0, device=None) -
 
 
 def window_mask(
-    q: int, k: int | None = None, *, radius: int, offset: int = 0, device=None
+    q: int, k: int | None, width: int, *, causal: bool = False, offset: int = 0, device=None
 ) -> Tensor:
-    """Allow keys at most `radius` places away, on either side.
+    """Allow keys fewer than `width` places away: `width` keys up to one's own, as many after it.
+
+    Args:
+        q, k: how many queries and keys; None: as many keys as queries.
+        width: at least 1, one's own place; a causal window holds `width` keys in all.
+        causal: none after one's own place.
+        offset: the place of the first query among the keys.
+        device: where the mask is made.
 
     Returns:
-        Boolean mask (q, k), True where |i + offset - j| <= radius.
+        Boolean mask (q, k), True where |i + offset - j| < width, and j <= i + offset if `causal`.
 
-    Source: Beltagy et al. 2020 (Longformer), section 3.1, "sliding window".
+    Source: Beltagy et al. 2020 (Longformer), section 3.1, "sliding window", whose w is 2 * width.
     """
-    radius = check_count("radius", radius)
+    width = check_count("width", width, least=1)
     i, j = _places(q, k, offset, device)
-    return (i - j).abs() <= radius
+    near = (i - j).abs() < width
+    return near & (j <= i) if causal else near
 
 
 def dilated_mask(

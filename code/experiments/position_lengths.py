@@ -119,7 +119,7 @@ def clipped_attention(layer: MultiHeadAttention, x: Tensor, mask: Tensor, clip: 
     parts = (W(x).unflatten(-1, heads).transpose(1, 2) for W in (layer.W_q, layer.W_k, layer.W_v))
     q, k, v = parts  # (b, h, n, d) each
     far = turn(q.unsqueeze(3), offset=clip).squeeze(3)  # every query at place clip, keys at 0
-    near = window_mask(x.shape[1], radius=clip)
+    near = window_mask(x.shape[1], None, clip + 1)
     a = torch.where(near, turn(q) @ turn(k).mT, far @ k.mT) / math.sqrt(q.shape[-1])
     alpha = a.masked_fill(~mask, -torch.inf).softmax(dim=-1)
     return layer.W_o((alpha @ v).transpose(1, 2).flatten(2))
@@ -161,7 +161,7 @@ def by_place(model: LanguageModel, language: str, *, sequences: int = 256, **sig
 
 def ends(near: int, n: int = LENGTHS[-1]) -> Tensor:
     """A mask (n, n) that shows the `near` last tokens and the `near` first ones."""
-    return window_mask(n, radius=near - 1) | (torch.arange(n) < near)
+    return window_mask(n, n, near) | (torch.arange(n) < near)
 
 
 def perplexity(loss: Tensor, n: int) -> float | None:
@@ -200,7 +200,7 @@ def sights(language: str, kind: str) -> dict[str, dict]:
     """Which keys a model sees in further readings of the longest texts, and how."""
     n, seen = LENGTHS[-1], {}
     if language == "markov" and kind in ("sinusoidal", "rotary"):
-        seen |= {f"window {w}": {"mask": window_mask(n, radius=w - 1)} for w in WINDOWS}
+        seen |= {f"window {w}": {"mask": window_mask(n, n, w)} for w in WINDOWS}
         seen["16 near, 16 far"] = {"mask": ends(16)}
     if language in ("markov", "back") and kind == "rotary":
         seen["clipped"] = {"clip": KNOWN}

@@ -81,7 +81,7 @@ def test_clipped_angles_are_the_known_ones():
     clipped = pl.logits(model, x, clip=7)
     assert torch.allclose(clipped[:, :8], plain[:, :8], atol=1e-5)
     assert not torch.allclose(clipped[:, 9:], plain[:, 9:], atol=1e-3)
-    near = window_mask(40, radius=7)
+    near = window_mask(40, 40, 8)
     seen = [pl.logits(model, x, mask=near, clip=clip) for clip in (None, 7)]
     assert torch.allclose(*seen, atol=1e-5)
 

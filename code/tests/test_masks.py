@@ -64,7 +64,14 @@ def test_patterns_equal_their_definitions(q, k, offset, radius, step):
         same(mask, by_loop(q, n, lambda i, j: rule(i + offset, j)))
 
     check(ab.causal_mask(q, k, offset=offset), lambda i, j: j <= i)
-    check(ab.window_mask(q, k, radius=radius, offset=offset), lambda i, j: abs(i - j) <= radius)
+    check(
+        ab.window_mask(q, k, radius + 1, offset=offset),
+        lambda i, j: j in range(i - radius, i + radius + 1),
+    )
+    check(
+        ab.window_mask(q, k, radius + 1, causal=True, offset=offset),
+        lambda i, j: j in range(i - radius, i + 1),
+    )
     check(
         ab.dilated_mask(q, k, radius=radius, dilation=step, offset=offset),
         lambda i, j: j in [i + step * r for r in range(-radius, radius + 1)],
@@ -121,7 +128,8 @@ def test_bad_arguments_are_named():
     refuses(TypeError, "q must be an int, got float", ab.causal_mask, 2.0)
     refuses(ValueError, "k must be at least 0, got -3", ab.causal_mask, 2, -3)
     refuses(ValueError, "offset must be at least 0, got -1", ab.causal_mask, 2, offset=-1)
-    refuses(ValueError, "radius must be at least 0", ab.window_mask, 2, radius=-1)
+    refuses(ValueError, "width must be at least 1", ab.window_mask, 2, 2, 0)
+    refuses(ValueError, "radius must be at least 0", ab.dilated_mask, 2, radius=-1, dilation=1)
     refuses(ValueError, "dilation must be at least 1", ab.dilated_mask, 2, radius=1, dilation=0)
     refuses(ValueError, "size must be at least 1, got 0", ab.block_mask, 2, size=0)
     refuses(ValueError, "places must be below 2, got 2", ab.global_mask, 2, places=[2])

@@ -1,0 +1,91 @@
+"""Windowed attention against the dense one under the same masks."""
+
+import pytest
+import torch
+from attnbook_testing.refusals import refuses
+from hypothesis import given
+from hypothesis import strategies as st
+
+import attnbook as ab
+from attnbook import sparse
+from attnbook.sparse import window_attention
+
+AXES, BOOLS = st.sampled_from([(), (2,), (2, 3)]), st.booleans()
+
+
+def drawn(*shape, seed=0, **options):
+    chance = torch.Generator().manual_seed(seed)
+    return [torch.randn(shape, generator=chance, dtype=torch.float64, **options) for _ in "qkv"]
+
+
+def keys_mask(axes, n, seed):
+    """One row of allowed keys for all queries, (1, n), (b, 1, n) or (b, h, 1, n)."""
+    return torch.rand(*axes, 1, n, generator=torch.Generator().manual_seed(seed)) < 0.5
+
+
+@given(
+    AXES, st.integers(0, 20), st.integers(1, 25), st.booleans(), st.booleans(), st.integers(0, 9)
+)
+def test_equals_dense_attention_forward_and_backward(axes, n, width, causal, padded, seed):
+    """Whatever the window leaves over of n, wider than n too, rows without a key included."""
+    inputs = [x.requires_grad_() for x in drawn(*axes, n, 4, seed=seed)]
+    mask = keys_mask(axes, n, seed) if padded else None
+    both = ab.window_mask(n, n, width, causal=causal)
+    wanted, _ = ab.attention(*inputs, mask=both if mask is None else both & mask)
+    got = window_attention(*inputs, width, causal=causal, mask=mask)
+    assert torch.allclose(got, wanted, atol=1e-9)
+    into = torch.randn(got.shape, dtype=got.dtype, generator=torch.Generator().manual_seed(seed))
+    pairs = zip(*(torch.autograd.grad(x, inputs, into) for x in (got, wanted)), strict=True)
+    assert all(torch.allclose(a, b, atol=1e-9) for a, b in pairs)
+
+
+def test_what_nobody_may_see_does_not_matter():
+    queries, keys, values = drawn(1, 12, 4)
+    mask = ab.length_mask([9], 12)
+    clean = window_attention(queries, keys, values, 4, mask=mask)
+    for x in (keys, values):
+        x[:, 9:] = torch.nan
+    assert torch.equal(window_attention(queries, keys, values, 4, mask=mask), clean)
+
+
+def test_values_may_have_another_size_and_nothing_is_changed():
+    queries, keys, _ = inputs = drawn(10, 4)
+    values = torch.arange(30.0, dtype=torch.float64).reshape(10, 3)
+    before = [x.clone() for x in (*inputs[:2], values)]
+    assert window_attention(queries, keys, values, 3).shape == (10, 3)
+    assert all(map(torch.equal, before, (queries, keys, values)))
+
+
+def test_it_scores_little_more_than_it_keeps(monkeypatch):
+    """As many pairs as the window and its blocks hold: they grow with n, not with its square."""
+    seen = []
+
+    def watched(queries, keys, *rest, **options):
+        seen.append(queries.shape[:-1].numel() * keys.shape[-2])
+        return ab.attention(queries, keys, *rest, **options)
+
+    monkeypatch.setattr(sparse, "attention", watched)
+    for n in (256, 1024):
+        for causal in (False, True):
+            window_attention(*torch.zeros(3, 2, n, 8), 16, causal=causal)
+    assert seen == [2 * n * 16 * blocks for n in (256, 1024) for blocks in (3, 2)]
+
+
+def test_it_compiles_in_one_graph():
+    inputs = drawn(2, 21, 4)
+    compiled = torch.compile(window_attention, fullgraph=True, backend="aot_eager")
+    for causal in (False, True):
+        wanted = window_attention(*inputs, 4, causal=causal)
+        assert torch.allclose(compiled(*inputs, 4, causal=causal), wanted)
+
+
+def test_what_it_refuses():
+    queries, keys, values = drawn(2, 6, 4)
+    refuses(ValueError, "width must be at least 1", window_attention, queries, keys, values, 0)
+    refuses(
+        ValueError, "keys must be as many as queries, 6, got 5",
+        window_attention, queries, keys[:, :5], values[:, :5], 2,
+    )  # fmt: skip
+    square = torch.ones(2, 6, 6, dtype=torch.bool)
+    with pytest.raises(ValueError, match="one row for all queries"):
+        window_attention(queries, keys, values, 2, mask=square)
