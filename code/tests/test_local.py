@@ -68,9 +68,7 @@ def slow(queries, keys, values, centres, mask, radius, bell):
     for n in range(len(queries)):
         for i, centre in enumerate(centres[n].tolist()):
             inside = [
-                j
-                for j in range(keys.shape[1])
-                if abs(j - centre) <= radius and bool(mask[n, 0, j])
+                j for j in range(keys.shape[1]) if abs(j - centre) <= radius and bool(mask[n, 0, j])
             ]
             bells = {j: math.exp(-((j - centre) ** 2) / (2 * (radius / 2) ** 2)) for j in inside}
             powers = {j: math.exp((queries[n, i] @ keys[n, j]).item()) for j in inside}
