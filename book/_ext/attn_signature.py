@@ -90,6 +90,14 @@ def turned() -> Matrix:
     return [softmax([None if j > i else score(i - j) for j in range(12)]) for i in range(12)]
 
 
+def window() -> Matrix:
+    """Local-m with a bell: a window of radius 2 around the query's own place."""
+    return [
+        softmax([None if abs(j - i) > 2 else -((j - i) ** 2) / 2 for j in range(12)])
+        for i in range(12)
+    ]
+
+
 def cut_off() -> Matrix:
     """One distribution at rising temperature; each row without its tail, as top-p cuts it."""
     rows = []
@@ -163,6 +171,8 @@ def panels(page: str) -> tuple[str, list[Matrix], set]:
         )
     if number == 8:
         return "Rotary positions: weights that depend on the distance alone.", [turned()], set()
+    if number == 9:
+        return "A window of five places that moves along the source.", [window()], set()
     if number not in (4, 5, 7) or not OPENING.is_file():
         return "", [], set()
     state = opening()

@@ -12,6 +12,7 @@ import importlib
 
 from .attention import attention
 from .decoding import Decoded, beam, branch, greedy, sample, truncate
+from .local import LuongDecoder, local_attention, local_window, luong_translator
 from .masks import (
     block_mask,
     causal_mask,
@@ -85,6 +86,7 @@ __all__ = [
     "History",
     "KeyValues",
     "LearnedPositions",
+    "LuongDecoder",
     "MultiHeadAttention",
     "PlainDecoder",
     "RecurrentEncoder",
@@ -111,6 +113,9 @@ __all__ = [
     "grouped_attention",
     "gumbel_softmax",
     "length_mask",
+    "local_attention",
+    "local_window",
+    "luong_translator",
     "masked_cross_entropy",
     "masked_softmax",
     "mean_loss",

@@ -159,6 +159,32 @@ def two_orders():
     return first | {"Before": old, "H": states, "C": late, "Y": y, "S": new, "P": P}
 
 
+def luong_step():
+    """A step of Bahdanau's (small names) and one of Luong's with feeding, score "general"."""
+    t = two_orders()
+    states, old, y = t["H"], t["Before"], t["Y"]
+    embed, fed = nn.Embedding(v, d), torch.randn(b, d)
+    s = nn.GRUCell(2 * d, d)(torch.cat((embed(y), fed), dim=-1), old)
+    c = ab.attention(s[:, None], states, states, score=ab.GeneralScore(d, d))[0][:, 0]
+    vector = nn.Linear(2 * d, d)(torch.cat((c, s), dim=-1)).tanh()
+    return t | {"Fed": fed, "S": s, "C": c, "V": vector, "P": nn.Linear(d, v)(vector)}
+
+
+def local_window():
+    """The page's numbers: place 2 is the centre, the radius 2, and six exponentials."""
+    powers, centres = torch.tensor([[1.0, 1, 1, 1, 6, 9]]), torch.tensor([[2.0]])
+    one = torch.ones(1, 1, 1)
+    keys = powers.log()[..., None]  # a query of 1: the scores are the keys
+    rows = {"weights": None, "product": "weights", "rescaled": "scores"}
+    t, options = {}, {"radius": 2, "score": ab.dot}
+    for name, bell in rows.items():
+        t[name] = ab.local_attention(one, keys, keys, centres, bell=bell, **options)[1][0].T
+    inside = ab.local_window(centres, 6, radius=2)[0].T
+    t["bell"] = ab.gaussian(centres.T, torch.arange(6.0)[:, None]).exp().T
+    t["exponentials"] = powers.T
+    return {name: x.masked_fill(~inside, NONE) for name, x in t.items()}
+
+
 def many_heads():
     """As the page splits and joins; there h p is d."""
     t = {"queries": torch.randn(b, q, d)} | {n: torch.randn(b, k, d) for n in ("keys", "values")}
@@ -313,6 +339,7 @@ TRACES += (decoding_step, two_orders, many_heads, one_row_two_rows, split_join)
 TRACES += (where_places_enter, sinusoid, rotation, who_waits)
 TRACES += (transformer, encoder_block, decoder_block, cache, pre_post)
 TRACES += (block_today, grouped_heads, two_readings)
+TRACES += (luong_step, local_window)
 TRACES = {trace.__name__: trace for trace in TRACES}
 
 

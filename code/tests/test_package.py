@@ -25,6 +25,7 @@ ROOMS = [
     {"attention"},
     {"multihead", "positions"},
     {"recurrent", "transformer", "sparse", "selective", "hierarchical", "memory"},
+    {"local"},  # a decoder of the recurrent family, with windows
     {"decoding", "objectives", "training", "metrics"},
     {"data"},
     {"plots", "widgets"},  # pictures by Python and by the browser: neither needs the other
@@ -32,7 +33,7 @@ ROOMS = [
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
 # positions and decoding are no models and import none: the sampler's widget cuts by `truncate`
 PICTURES = {"data", "plots", "widgets"}
-MODELS = set.union(*ROOMS[5:8]) - {"positions", "decoding"}
+MODELS = set.union(*ROOMS[5:9]) - {"positions", "decoding"}
 CORE = ["masks", "normalize", "scores", "attention"]
 
 

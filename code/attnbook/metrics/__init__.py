@@ -14,12 +14,14 @@ from .alignment import (
     hit_rate_interval,
 )
 from .intervals import Interval, bootstrap, bootstrap_sums
+from .selection import Selection, selection
 from .translation import bleu, bleu_interval, bleu_signature, exact_match
 from .weights import diagonal_weights, uniform_weights, weight_entropy
 
 __all__ = [
     "ClassRate",
     "Interval",
+    "Selection",
     "alignment_error_rate",
     "argmax_links",
     "bleu",
@@ -33,6 +35,7 @@ __all__ = [
     "expected_error_rate",
     "hit_rate",
     "hit_rate_interval",
+    "selection",
     "uniform_weights",
     "weight_entropy",
 ]

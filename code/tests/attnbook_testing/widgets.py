@@ -10,6 +10,7 @@ from attnbook.widgets import (
     HeadAblation,
     KernelRegression,
     LayerHeadBrowser,
+    LocalWindow,
     NextTokenSampler,
     PositionExplorer,
 )
@@ -24,6 +25,7 @@ SMALL = {
     ),
     "browser": lambda: LayerHeadBrowser([EXAMPLE | {"encoder": np.full((2, 3, 2, 2), 0.5)}]),
     "positions": PositionExplorer,
+    "window": lambda: LocalWindow([0.0, 1.0, 2.0], radius=1),
     "sampler": lambda: NextTokenSampler([[0.0, 1.0], [2.0, 0.0]], ["a", "b"], follow=[0, 1]),
 }
 REFUSED = {
@@ -33,6 +35,7 @@ REFUSED = {
     "kernel": {"width": -1.0, "kernel": "cosine", "query": math.nan, "vmax": 0.0},
     "ablation": {"ablated": [7], "batch": 9, "query": 5, "vmax": -1.0},
     "browser": {"kind": "x", "example": 3, "layer": 9, "head": 9, "cell": [0, 9], "vmax": -1.0},
+    "window": {"centre": 2.5, "radius": 0, "bell": "gauss"},
     "positions": {"kind": "x", "base": -1.0, "d_model": 0},
     "sampler": {"temperature": 0.0, "top_k": 0, "top_p": 0.0, "min_p": 1.5, "path": [2]},
 }

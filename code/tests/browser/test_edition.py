@@ -15,7 +15,7 @@ import pytest
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
-CHAPTERS = [f"0{n}" for n in (1, 2, 3, 3, 4, 5, 6, 6, 7, 7, 8, 8)] + ["gallery"]
+CHAPTERS = [f"0{n}" for n in (1, 2, 3, 3, 4, 5, 6, 6, 7, 7, 8, 8, 9)] + ["gallery"]
 KEYS = {"kernelspec", "language_info"}
 MYST = {
     "a role": re.compile(r"\{[a-z][\w:+-]*\}`"),

@@ -91,6 +91,7 @@ STEER = {
     "HeadAblation": {"ablated": [0]},
     "KernelRegression": {"width": 1.5},
     "LayerHeadBrowser": {"head": 2},
+    "LocalWindow": {"radius": 1},
     "NextTokenSampler": {"temperature": 2.5},
     "PositionExplorer": {"place": 7},
 }

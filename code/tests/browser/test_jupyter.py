@@ -38,7 +38,7 @@ SEVEN = (
     "01_cues",
     "02_kernel_regression",
     "gallery",
-    *[n for n in NAMES if n[:2] in ("04", "05", "06", "07")],
+    *[n for n in NAMES if n[:2] in ("04", "05", "06", "07", "09")],
 )
 # What a line of Python does to a widget so that its picture must change.
 STEER = {
@@ -47,6 +47,7 @@ STEER = {
     "HeadAblation": "w.ablated = [] if w.ablated else [0]",
     "KernelRegression": "w.width *= 2",
     "LayerHeadBrowser": "w.head = 1 if w.head == 0 else 0",
+    "LocalWindow": "w.radius = 1 if w.radius == 2 else 2",
     "NextTokenSampler": "w.temperature *= 2",
     "PositionExplorer": "w.place += 1",
 }

@@ -24,6 +24,7 @@ from attnbook.widgets import (
     HeadAblation,
     KernelRegression,
     LayerHeadBrowser,
+    LocalWindow,
     NextTokenSampler,
     PositionExplorer,
 )
@@ -742,6 +743,68 @@ def large_samplers():
     return [many, sampler(title="Letters", path=list(range(17)) * 9, prompt="a" * 500)]
 
 
+# The window
+
+
+def window(**options):
+    """Nine keys, the best of them outside."""
+    scores = [0.3, -1.0, 0.5, 1.2, -0.4, 0.0, 2.0, 0.1, 3.0]
+    given = {"gold": [3, 8], "centre": 2.5, "radius": 2}
+    return LocalWindow(scores, [*TOKENS, "<eos>"], **(given | options))
+
+
+def window_said(widget) -> str:
+    """What it has to say about its window."""
+    inside, whole = widget.allowed(), widget.weights(local=False)
+    text = f"centre {widget.centre:.1f}, radius {widget.radius}: {inside.sum()} of {len(inside)} "
+    text += "keys in the window"
+    if widget.gold:
+        lost = sum(not inside[j] for j in widget.gold)
+        text += f"; gold outside: {lost} of {len(widget.gold)}"
+    outside = three_digits(whole[~inside].sum())
+    text += f"; outside lies {outside} of the global weight; "
+    return text + f"the row sums to {widget.weights().sum():.2f}"
+
+
+def window_shows(page, widget):
+    """Line and hidden table are Python's."""
+    assert readout(page) == window_said(widget)
+    rows = []
+    given = widget.labels, widget.weights(local=False), widget.weights(), widget.allowed()
+    for j, (label, far, near, inside) in enumerate(zip(*given, strict=True)):
+        name = f"{label} (gold)" if j in widget.gold else label
+        rows.append([name, three_digits(far), three_digits(near) if inside else "outside"])
+    assert cells(page) == rows
+
+
+def window_heard(widget, centre):
+    widget.centre = centre
+    return window_said(widget)
+
+
+WINDOW_CONTROLS = [
+    ("slider", "Centre", "End", {"centre": 8.0}),
+    ("slider", "Centre", "ArrowLeft", {"centre": 7.9}),
+    ("slider", "Radius", "ArrowRight", {"radius": 3}),
+    ("combobox", "Bell", "scores", {"bell": "scores"}),
+    ("combobox", "Bell", "none", {"bell": "none"}),
+    ("slider", "Radius", "End", {"radius": 9}),
+    ("slider", "Radius", "Home", {"radius": 1}),
+]
+WINDOW_KEYS = [(None, 2.5), ("ArrowDown", 3.5), ("ArrowUp", 2.5), ("End", 8), ("ArrowDown", 8)]
+WINDOW_KEYS += [("Home", 0), ("ArrowUp", 0)]
+
+
+def odd_windows():
+    named = {"title": WORD, "alt": WORD, "radius": 1}
+    return [LocalWindow([0.0, 1.0], [WORD, ""], **named), LocalWindow([0.0], radius=1)]
+
+
+def large_windows():
+    words = [f"a rather long word {n}" for n in range(40)]
+    return [LocalWindow(tensor(40), words, title="Forty keys", centre=20.0, radius=5), window()]
+
+
 ROWS = {
     "heat map": Row(
         make=explorer,
@@ -855,6 +918,17 @@ ROWS = {
         rich={"view": "lines", "step": 6, "side_by_side": True},
         reset=None,
         bare=lambda: viewer(controls=()),
+    ),
+    "local window": Row(
+        make=window,
+        shows=window_shows,
+        heard=window_heard,
+        controls=WINDOW_CONTROLS,
+        keys=WINDOW_KEYS,
+        odd=odd_windows,
+        large=large_windows,
+        rich={"bell": "scores"},
+        bare=lambda: window(controls=()),
     ),
     "next-token sampler": Row(
         make=sampler,

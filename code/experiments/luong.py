@@ -1,0 +1,171 @@
+"""Luong's attention on the grammar corpus: global, local-m and local-p.
+
+Every plan has the same pairs (sources of at most `LONGEST` tokens), passes and rate: the best of
+three for the global decoder after one pass, on validation pairs (`tried`). The radius was not
+chosen; it is narrow beside these sentences, so that there is something to lose. The test pairs are
+judged in two groups of nearly equal lengths: statements that French takes in the order of English,
+and statements whose last English clause, a time or a condition, comes first in French. `make train`
+trains three seeds; chapter 9 reads them.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from attnbook.data import Splits, collate
+from attnbook.local import local_window, luong_translator
+from attnbook.metrics import exact_match, selection
+
+from . import translation, translators
+from .stored import load_weights
+from .translators import Corpus
+
+SEEDS = range(3)
+LONGEST = 20  # source tokens of a pair: a budget of minutes
+GROUPS = {
+    "in order": "plain when_first place_first time_first address cleft".split(),
+    "moved clause": "fronted time_fronted".split(),
+}
+TRIAL = {"epochs": 1}  # the budget of a trial
+
+
+class Plan(NamedTuple):
+    """One way to train a Luong translator; the fields that `translators` names are its own."""
+
+    window: str | None = None
+    bell: str | None = None
+    feed: bool = False
+    radius: int = 3
+    score: str = "dot"
+    epochs: int = 3
+    learning_rate: float = 1e-2
+    label_smoothing: float = 0.0
+    betas: tuple[float, float] = (0.9, 0.999)  # of Adam
+    batch_size: int = 16  # with 64 and as many passes the loss is twice as high
+    size: int | None = None  # how many of the training pairs, None: all
+    keep: str = ""  # the name under which seed 0 is stored, "" if it is not
+
+    def model(self, source_size: int, target_size: int) -> nn.Module:
+        """An untrained one for vocabularies of these sizes."""
+        names = ["score", "feed", *(["window", "bell", "radius"] if self.window else [])]
+        given = {name: getattr(self, name) for name in names}
+        return luong_translator(source_size, target_size, **given)
+
+    def options(self) -> dict:
+        """What `fit` is told besides epochs and rate."""
+        return translators.training_options(self)
+
+
+PLANS = {
+    "global": Plan(keep="luong_global"),
+    "local-m": Plan("monotone", keep="luong_local_m"),
+    "local-p": Plan("predicted", "weights", keep="luong_local_p"),
+}
+KEPT = {name: plan for name, plan in PLANS.items() if plan.keep}
+TRIED = {f"global, rate {rate}": Plan(learning_rate=rate) for rate in (5e-3, 1e-2, 2e-2)}
+
+
+@functools.cache
+def load() -> Corpus:
+    """The shorter pairs of the grammar corpus, parted at random."""
+    parts = translation.load("random").splits
+    short = ([pair for pair in part if len(pair.source) <= LONGEST] for part in parts)
+    return translators.corpus_of(Splits(*short))
+
+
+def corpus() -> str:
+    """Hash of every pair, link and class."""
+    return translators.digest((pair for part in load().splits for pair in part), classes=True)
+
+
+def group(pairs: Sequence, name: str) -> list[int]:
+    """The places of the pairs whose sentence was made by a template of this group."""
+    return [i for i, p in enumerate(pairs) if p.template.split(" + ")[0] in GROUPS[name]]
+
+
+@torch.no_grad()
+def windows(model: nn.Module, pairs: Sequence, of: Corpus) -> list[Tensor]:
+    """What each target token may attend to, target forced: masks (q, k) of tokens, no <eos>."""
+    masks, decoder = [], model.decoder
+    for start in range(0, len(pairs), 128):
+        some = pairs[start : start + 128]
+        batch = collate(some, of.source_vocab, of.target_vocab)
+        output = model(batch.source, batch.source_lens, batch.inputs)
+        for row, pair in enumerate(some):
+            q, k = len(pair.target), len(pair.source)
+            if output.centres is None:
+                masks.append(torch.ones(q, k, dtype=torch.bool))
+            else:
+                centres = output.centres[row, :q]
+                masks.append(local_window(centres, k, radius=decoder.radius))
+    return masks
+
+
+def judge(model: nn.Module, of: Corpus) -> dict:
+    """What a trained model does on each group of test pairs, and what its windows keep."""
+    pairs = of.splits.test
+    reading = translators.read(model, pairs, of)
+    kept = windows(model, pairs, of)
+    found = {}
+    for name in GROUPS:
+        rows = group(pairs, name)
+        some = [pairs[i] for i in rows]
+        weights, masks = ([part[i] for i in rows] for part in (reading.weights, kept))
+        chosen = selection(masks, [pair.sure for pair in some])
+        found[name] = {
+            "pairs": len(rows),
+            "accuracy": torch.cat([reading.correct[i] for i in rows]).float().mean().item(),
+            "exact": exact_match([reading.written[i] for i in rows], [p.target for p in some]),
+            **translators.against_links(weights, some),
+            "recall": list(chosen.recall),  # of the windows: value, and ends of its interval
+            "precision": list(chosen.precision),
+            "scored": chosen.scored,
+            "share": chosen.share,
+        }
+    return found
+
+
+def trace() -> dict[str, list[float]]:
+    """A brief training of each plan."""
+    return {name: translators.trace(plan, load()) for name, plan in PLANS.items()}
+
+
+def stored(name: str, weights: dict[str, Tensor]) -> tuple[nn.Module, Corpus]:
+    """The model of a plan with given weights, in evaluation mode, and its corpus."""
+    return translators.stored(PLANS[name], load(), weights)
+
+
+def reread() -> dict[str, dict[str, float]]:
+    """What the stored weights of each plan do."""
+    return {
+        plan.keep: translators.reread(*stored(name, load_weights(plan.keep)))
+        for name, plan in KEPT.items()
+    }
+
+
+def tried() -> list[dict]:
+    """The held-out loss of each trial after one pass of seed 0."""
+    rows = []
+    for name, plan in TRIED.items():
+        _, history = translators.train(plan._replace(**TRIAL), load(), 0)
+        rows.append({"trial": name, "held-out loss": history.epochs[-1]["validation"]})
+    return rows
+
+
+def run(seed: int, keep: Callable[[str, nn.Module], None]) -> list[dict]:
+    """One seed of every plan."""
+    rows, of = [], load()
+    for name, plan in PLANS.items():
+        start = time.process_time()
+        model, _, losses = translators.train_and_keep(plan, of, seed, keep)
+        seconds = time.process_time() - start
+        parameters = sum(p.numel() for p in model.parameters())
+        row = {"seed": seed, "plan": name, "seconds": seconds, "parameters": parameters, **losses}
+        rows.append({**row, **judge(model, of)})
+    return rows
