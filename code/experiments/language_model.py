@@ -1,7 +1,8 @@
 """A decoder-only language model whose parts can be those of 2017, of today, or some of each.
 
 One model of today's parts in the size of nanoGPT's small run learns tiny Shakespeare in batches of
-the same size, for fewer steps, and its weights are kept. The variants are in `language_parts`.
+the same size, for as many steps, and its weights are kept. Its learning rate is the best of `RATES`
+after shorter trainings, on one half of the held-out text. The variants are in `language_parts`.
 
 Sources: RMSNorm, Zhang and Sennrich 2019; SwiGLU, Shazeer 2020; rotary positions, Su et al. 2021;
 shared keys and values, Shazeer 2019 and Ainslie et al. 2023; all of them together, Touvron et al.
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import NamedTuple
 
@@ -29,7 +31,9 @@ from attnbook.transformer import Output, TransformerState
 from .stored import load_weights
 
 SEEDS = (0,)
-RATE = 4e-3  # set beforehand
+RATES = 2e-3, 4e-3, 8e-3
+RATE = 4e-3  # the best of them after TRIED steps of the seed TRIAL
+TRIAL, TRIED = 100, 400
 CHARACTERS = (
     "\n !$&',-.3:;?ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # of tiny Shakespeare
 )
@@ -59,7 +63,7 @@ class Size(NamedTuple):
 
 TODAY = Parts()
 OF_2017 = Parts("layer", "relu", "sinusoidal", True, None, True)
-LARGE = Size(d=128, heads=4, layers=4, steps=800)  # nanoGPT's, but for its 2,000 steps
+LARGE = Size(d=128, heads=4, layers=4, steps=2_000)  # nanoGPT's small run
 
 
 class Network(nn.Module):
@@ -256,13 +260,11 @@ def train(
     return model, fit(model, batches, epochs=1, learning_rate=rate, loss=loss, optimizer=adam)
 
 
-def row(
-    name: str, parts: Parts, size: Size, rate: float, seed: int, judge: int | None = None
-) -> tuple[dict, Model]:
-    """What is stored of one training, and its model; `judge`: so many batches of pieces, or all."""
+def row(name: str, parts: Parts, size: Size, rate: float, seed: int) -> tuple[dict, Model]:
+    """What is stored of one training, and its model."""
     model, history = train(parts, size, rate, seed)
     losses = torch.tensor([step["loss"] for step in history.steps])
-    _, chosen, judged = (pieces(part)[:judge] for part in parts_of_text())
+    _, chosen, judged = map(pieces, parts_of_text())
     return {
         "seed": seed,
         "text": "tiny Shakespeare",
@@ -278,6 +280,18 @@ def row(
     }, model
 
 
+def ladder(
+    trial: Callable[[float], dict], rates: Sequence[float], key: str = "validation"
+) -> list[dict]:
+    """A trial at each rate, and at half or double of it as long as the best is at an end."""
+    rows = [trial(rate) for rate in rates]
+    while (best := min(rows, key=lambda r: r[key])) in (rows[0], rows[-1]):
+        first = best is rows[0]
+        more = trial(best["rate"] / 2 if first else best["rate"] * 2)
+        rows = [more, *rows] if first else [*rows, more]
+    return rows
+
+
 def large() -> Model:
     """The larger model, untrained."""
     return Model(len(CHARACTERS), LARGE.d, LARGE.heads, LARGE.layers)
@@ -288,6 +302,12 @@ def run(seed: int, keep) -> dict:
     found, model = row("large", TODAY, LARGE, RATE, seed)
     keep("language_model", model)
     return found
+
+
+def tried() -> list[dict]:
+    """The rows by which the rate was chosen: shorter trainings, and the text to choose by."""
+    size = LARGE._replace(steps=TRIED)
+    return ladder(lambda rate: row("large", TODAY, size, rate, TRIAL)[0], RATES)
 
 
 def trace() -> dict[str, list[float]]:

@@ -3,8 +3,8 @@
 The sentences are the English ones of the grammar corpus, the labels the eight constructions that
 most of them have. A model of today's parts first learns to predict: the next word of each place
 under a causal mask, or hidden words from both sides. Then a linear layer on the mean of its places
-is added, and all is trained on a few labelled sentences. Beside it the same models untrained. All
-have one learning rate, set beforehand.
+is added, and all is trained on a few labelled sentences. Beside it the same models untrained. The
+rates of both trainings are chosen on validation sentences, by trainings with a seed of their own.
 
 Sources: Radford et al. 2018 (causal, then few labels); Devlin et al. 2019 (masked), which also
 leaves some of the chosen words or exchanges them; here all of them are hidden.
@@ -13,7 +13,7 @@ leaves some of the chosen words or exchanges them; here all of them are hidden.
 from __future__ import annotations
 
 import hashlib
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple
 
 import torch
@@ -22,24 +22,28 @@ from torch.nn import functional as F
 
 from attnbook.data import BOS, EOS, PAD, UNK, AlignedPair, Vocabulary, grammar_corpus
 from attnbook.masks import causal_mask
-from attnbook.training import fit, set_seed
+from attnbook.training import fit, mean_loss, set_seed
 
-from .language_model import Model
+from .language_model import Model, ladder
 
-SEEDS = range(3)
+TRIAL = 100  # the seed that chooses rates
+SEEDS = TRIAL, 0, 1, 2  # it comes first
 KINDS = tuple("plain address fronted cleft when_first time_fronted time_first place_first".split())
 SIZES = {"d": 64, "heads": 4, "layers": 2}
 HIDDEN, HIDE = UNK, 0.15  # what stands for a hidden word, and the share of words that is hidden
-READ, RATE = 150, 4e-3  # steps of 32 sentences without labels; the rate of both trainings
+READ = 1_500  # steps of 32 sentences without labels
 LABELS = 32, 128, 512
-LEARN = 40  # steps of 32 labelled sentences
+LEARN = 300  # steps of 32 labelled sentences
 TESTED, LOOKED = 500, 100  # sentences to judge on, and of those to look at the weights of
+POINTS = 20  # of a curve of losses
 WAYS = {  # the mask, and what it first learned
     "nothing, causal": ("causal", None),
     "nothing, both sides": ("both", None),
     "causal": ("causal", "next"),
     "masked": ("both", "hidden"),
 }
+RATES = 2e-3, 4e-3, 8e-3  # and half or double, as long as the best is the first or the last
+TRIED, TRIED_LABELS = 400, 128  # steps of reading to choose its rate; labels to choose the other
 
 
 class Sentences(NamedTuple):
@@ -138,7 +142,7 @@ def kind_loss(reader: Reader, batch: Sentences) -> tuple[Tensor, int]:
     return F.cross_entropy(reader(batch), batch.labels), len(batch.labels)
 
 
-def read(way: str, seed: int, steps: int = READ) -> tuple[Reader, list[float]]:
+def read(way: str, seed: int, rate: float, steps: int = READ) -> tuple[Reader, list[float]]:
     """A model that has read sentences without labels, and its losses; none for "nothing"."""
     mask, task = WAYS[way]
     set_seed(seed)
@@ -147,17 +151,26 @@ def read(way: str, seed: int, steps: int = READ) -> tuple[Reader, list[float]]:
         return reader, []
     batches = drawn(load()[1][0], steps, 32, seed)
     batches, of = (batches, next_loss) if task == "next" else (hidden(batches, seed), hidden_loss)
-    history = fit(reader, batches, epochs=1, learning_rate=RATE, loss=of)
+    history = fit(reader, batches, epochs=1, learning_rate=rate, loss=of)
     return reader, [step["loss"] for step in history.steps]
 
 
-def learn(reader: Reader, labels: int, seed: int, steps: int = LEARN) -> list[float]:
+def read_loss(way: str, reader: Reader, pairs: list[AlignedPair]) -> float | None:
+    """The loss of what a model has read for, on other sentences; None for "nothing"."""
+    task = WAYS[way][1]
+    batches = [collate(pairs[i : i + 100]) for i in range(0, len(pairs), 100)]
+    if task == "next":
+        return mean_loss(reader, batches, loss=next_loss)
+    return mean_loss(reader, hidden(batches, seed=0), loss=hidden_loss) if task else None
+
+
+def learn(reader: Reader, labels: int, seed: int, rate: float, steps: int = LEARN) -> list[float]:
     """Train on so many labelled sentences, in place; the losses."""
     chance = torch.Generator().manual_seed(1_000 + seed)
     train = load()[1][0]
     some = [train[i] for i in torch.randperm(len(train), generator=chance)[:labels]]
     batches = drawn(some, steps, 32, seed)
-    history = fit(reader, batches, epochs=1, learning_rate=RATE, loss=kind_loss)
+    history = fit(reader, batches, epochs=1, learning_rate=rate, loss=kind_loss)
     return [step["loss"] for step in history.steps]
 
 
@@ -207,23 +220,62 @@ def copy_of(reader: Reader) -> Reader:
     return other
 
 
+def try_reading(way: str, rate: float) -> dict:
+    """The loss of a shorter reading at one rate, on sentences to choose by."""
+    reader, _ = read(way, TRIAL, rate, TRIED)
+    loss = read_loss(way, reader, load()[1][1][:TESTED])
+    return {"way": way, "of": "reading", "rate": rate, "validation": loss}
+
+
+def try_learning(way: str, start: Reader, rate: float) -> dict:
+    """The share of wrong answers after learning at one rate, on sentences to choose by."""
+    reader = copy_of(start)
+    learn(reader, TRIED_LABELS, TRIAL, rate)
+    wrong = 1 - accuracy(reader, load()[1][1][:TESTED])
+    return {"way": way, "of": "learning", "rate": rate, "validation": wrong}
+
+
+def best(rows: list[dict]) -> float:
+    """The rate with which least was lost."""
+    return min(rows, key=lambda r: r["validation"])["rate"]
+
+
+@cache
+def trials(way: str) -> tuple[list[dict], list[dict]]:
+    """The rows by which the rates of a way were chosen: of its reading, if any, and learning."""
+    reading = ladder(partial(try_reading, way), RATES) if WAYS[way][1] else []
+    start, _ = read(way, TRIAL, best(reading) if reading else RATES[0])
+    return reading, ladder(partial(try_learning, way, start), RATES)
+
+
 def run(seed: int) -> list[dict]:
-    """Each way with each number of labels."""
+    """The trials, for their seed; for another one each way with each number of labels."""
+    if seed == TRIAL:
+        return [{"trial": True, **r} for way in WAYS for part in trials(way) for r in part]
     rows = []
     for way in WAYS:
-        start, losses = read(way, seed)
-        before = weights(start)
+        reading, learning = trials(way)
+        start, losses = read(way, seed, best(reading) if reading else RATES[0])
+        before, curve = weights(start), torch.tensor(losses).chunk(POINTS)
+        of_reading = {
+            "loss by step": [part.mean().item() for part in curve] if losses else None,
+            "loss before": read_loss(way, start, load()[1][2][:TESTED]),
+        }
         for labels in LABELS:
             reader = copy_of(start)
-            learn(reader, labels, seed)
+            learned = learn(reader, labels, seed, best(learning))
             rows.append(
                 {
+                    "trial": False,
                     "seed": seed,
                     "text": "the grammar corpus",
                     "way": way,
                     "labels": labels,
+                    "rate of reading": best(reading) if reading else None,
+                    "rate of learning": best(learning),
                     "accuracy": accuracy(reader, load()[1][2][:TESTED]),
-                    "loss before": sum(losses[-50:]) / 50 if losses else None,
+                    "loss of learning": sum(learned[-50:]) / 50,
+                    **of_reading,
                     "looks before": looks(start),
                     "looks": looks(reader),
                     "moved": moved(before, weights(reader)),
@@ -236,8 +288,8 @@ def trace() -> dict[str, list[float]]:
     """A brief reading of each way, then a brief learning."""
     found = {}
     for way in WAYS:
-        reader, losses = read(way, 0, steps=10)
-        found[way] = losses + learn(reader, LABELS[0], 0, steps=10)
+        reader, losses = read(way, 0, RATES[0], steps=10)
+        found[way] = losses + learn(reader, LABELS[0], 0, RATES[0], steps=10)
     return found
 
 

@@ -21,7 +21,7 @@ from attnbook import data, decoding
 from attnbook.data import why_missing
 from experiments import language_model as lm
 from experiments import language_parts, pretraining
-from experiments.stored import load_table
+from experiments.stored import load_record, load_table
 
 
 def code_cells(chapter):
@@ -186,13 +186,39 @@ def test_padding_and_the_future_have_no_say_in_reading():
         assert (moved > 1e-4) == (mask == "both")
 
 
+def is_best_inside(rate, tried):
+    """Whether a rate is the best of the rows, and neither the lowest nor the highest of them."""
+    assert len({r["rate"] for r in tried}) == len(tried) >= 3
+    best = min(tried, key=lambda r: r["validation"])["rate"]
+    return rate == best and min(r["rate"] for r in tried) < rate < max(r["rate"] for r in tried)
+
+
 def test_the_stored_tables_are_whole():
+    assert is_best_inside(lm.RATE, load_record("language_model")["tried"])
+    assert [row["rate"] for row in load_table("language_model")] == [lm.RATE]
     rows = [row for row in load_table("language_parts") if not row["trial"]]
     assert len(rows) == 3 * len(language_parts.VARIANTS)
     tried = [row for row in load_table("language_parts") if row["trial"]]
     for name in language_parts.VARIANTS:
-        best = min((r for r in tried if r["name"] == name), key=lambda r: r["validation"])["rate"]
-        assert {row["rate"] for row in rows if row["name"] == name} == {best}
-    ways = Counter((row["way"], row["labels"]) for row in load_table("pretraining"))
+        (rate,) = {row["rate"] for row in rows if row["name"] == name}
+        assert is_best_inside(rate, [row for row in tried if row["name"] == name])
+    rows = [row for row in load_table("pretraining") if not row["trial"]]
+    ways = Counter((row["way"], row["labels"]) for row in rows)
     assert len(ways) == len(pretraining.WAYS) * len(pretraining.LABELS)
     assert set(ways.values()) == {3}
+    tried = [row for row in load_table("pretraining") if row["trial"]]
+    for way, (_, task) in pretraining.WAYS.items():
+        for of in ("reading", "learning") if task else ("learning",):
+            (rate,) = {row[f"rate of {of}"] for row in rows if row["way"] == way}
+            assert is_best_inside(rate, [r for r in tried if (r["way"], r["of"]) == (way, of)])
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.floats(-12, 2))
+def test_a_ladder_of_rates_goes_on_until_the_best_is_inside(peak):
+    rows = lm.ladder(
+        lambda rate: {"rate": rate, "validation": abs(math.log2(rate) - peak)}, [1 / 4, 1 / 2, 1]
+    )
+    assert is_best_inside(min(rows, key=lambda r: r["validation"])["rate"], rows)
+    rates = [row["rate"] for row in rows]
+    assert all(b == 2 * a for a, b in pairwise(rates))
