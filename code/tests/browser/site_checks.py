@@ -126,6 +126,7 @@ def walk(visit, site, base, pages, **options) -> dict[str, Found]:
         page, asked = shown.page, set()
         page.on("request", lambda request: asked.add(request.url))
         for name in pages:
+            page.goto("about:blank")  # what the page before still asks for is not this one's
             shown.forget()
             asked.clear()
             arrive(page, site, base, name)
