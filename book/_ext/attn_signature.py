@@ -98,6 +98,54 @@ def window() -> Matrix:
     ]
 
 
+def needles() -> Matrix:
+    """Rows of 14 keys, of which two to four, scattered, have equal weights."""
+    found = ((11, 3), (0, 7, 9), (5, 12), (2, 6, 8, 13), (1, 10), (4, 9, 12), (3, 7), (0, 5, 11))
+    return [[1 / len(row) if j in row else 0.0 for j in range(14)] for row in found]
+
+
+def patterns() -> list[Matrix]:
+    """Equal scores under four patterns: window, dilated window, blocks, window and global."""
+    keeps = (
+        lambda i, j: abs(i - j) <= 1,
+        lambda i, j: abs(i - j) in (0, 3, 6),
+        lambda i, j: i // 4 == j // 4,
+        lambda i, j: abs(i - j) <= 1 or i == 0 or j == 0,
+    )
+    return [
+        [softmax([0.0 if keep(i, j) else None for j in range(12)]) for i in range(12)]
+        for keep in keeps
+    ]
+
+
+def relayed() -> Matrix:
+    """What a causal window of five, three times over, leaves of each place: equal weights."""
+
+    def mean(row):
+        return [sum(row[max(0, j - 4) : j + 1]) / 5 for j in range(12)]
+
+    rows = []
+    for i in range(12):
+        row = [1.0 if j == i else 0.0 for j in range(12)]
+        for _ in range(3):
+            row = mean(row[::-1])[::-1]
+        rows.append([w if w else None for w in row])
+    return rows
+
+
+def chosen() -> Matrix:
+    """Sparsemax of wavy scores: a few keys of each row share all of the weight."""
+    rows = []
+    for i in range(10):
+        scores = [1.5 * math.sin(2.1 * i + 1.3 * j) for j in range(10)]
+        low = max(scores) - 1  # the threshold, by bisection
+        for step in range(1, 40):
+            above = sum(max(s - low - 2**-step, 0) for s in scores) >= 1
+            low += 2**-step if above else 0
+        rows.append([max(s - low, 0.0) for s in scores])
+    return rows
+
+
 def cut_off() -> Matrix:
     """One distribution at rising temperature; each row without its tail, as top-p cuts it."""
     rows = []
@@ -147,13 +195,13 @@ def panels(page: str) -> tuple[str, list[Matrix], set]:
         )
     if number == 1:
         return (
-            "The same six scores in every row, as shares: from row to row the best one gets more.",
+            "Each row turns the same six scores into shares: from row to row the best gets more.",
             [cues()],
             set(),
         )
     if number == 2:
         return (
-            "A Gaussian kernel between eight points, each left out of its own row.",
+            "Eight points: each row shows how much one draws on the others, the nearer the more.",
             [kernels()],
             set(),
         )
@@ -173,6 +221,26 @@ def panels(page: str) -> tuple[str, list[Matrix], set]:
         return "Rotary positions: weights that depend on the distance alone.", [turned()], set()
     if number == 9:
         return "A window of five places that moves along the source.", [window()], set()
+    if page.endswith("10_sparse_measured"):
+        return (
+            "How much of each place arrives through three windows in a row, with equal weights.",
+            [relayed()],
+            set(),
+        )
+    if number == 10:
+        return (
+            "Four patterns: window, dilated window, blocks, window with a global token.",
+            patterns(),
+            set(),
+        )
+    if page.endswith("11_content_measured"):
+        return "Haystacks: in each row a few keys matter, and share the weight.", [needles()], set()
+    if number == 11:
+        return (
+            "Sparsemax: a few keys of each row share the weight, the others have none.",
+            [chosen()],
+            set(),
+        )
     if number not in (4, 5, 7) or not OPENING.is_file():
         return "", [], set()
     state = opening()

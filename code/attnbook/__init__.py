@@ -23,7 +23,16 @@ from .masks import (
     window_mask,
 )
 from .multihead import Attended, KeyValues, MultiHeadAttention, grouped_attention
-from .normalize import entmax15, gumbel_softmax, masked_softmax, sparsemax, top_k_softmax
+from .normalize import (
+    entmax,
+    entmax15,
+    gumbel_softmax,
+    masked_softmax,
+    sink_softmax,
+    sparsemax,
+    straight_through,
+    top_k_softmax,
+)
 from .positions import (
     AlibiPositions,
     LearnedPositions,
@@ -52,7 +61,9 @@ from .scores import (
     scaled_dot,
     triangular,
 )
+from .selective import Relevance, Selected, SelectiveNode, gated_attention
 from .source import show_source
+from .sparse import window_attention
 from .training import (
     Event,
     History,
@@ -91,7 +102,10 @@ __all__ = [
     "PlainDecoder",
     "RecurrentEncoder",
     "RecurrentTranslator",
+    "Relevance",
     "RotaryPositions",
+    "Selected",
+    "SelectiveNode",
     "SinusoidalPositions",
     "alibi_slopes",
     "attention",
@@ -104,9 +118,11 @@ __all__ = [
     "cosine",
     "dilated_mask",
     "dot",
+    "entmax",
     "entmax15",
     "epanechnikov",
     "fit",
+    "gated_attention",
     "gaussian",
     "global_mask",
     "greedy",
@@ -125,12 +141,15 @@ __all__ = [
     "scaled_dot",
     "set_seed",
     "show_source",
+    "sink_softmax",
     "sinusoid",
     "sparsemax",
+    "straight_through",
     "top_k_softmax",
     "translation_loss",
     "triangular",
     "truncate",
+    "window_attention",
     "window_mask",
     *_LAZY,
 ]

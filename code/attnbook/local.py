@@ -161,7 +161,73 @@ class LuongOutput(NamedTuple):
     centres: Tensor | None
 
 
-class LuongDecoder(Decoder):
+def _check_window(window: str | None, bell: str | None) -> None:
+    check_choice("window", window, (None, "monotone", "predicted"))
+    check_choice("bell", bell, GAUSSIANS)
+    if window is None and bell is not None:
+        raise ValueError(f"bell must be None without a window, got {bell!r}")
+    if window == "predicted" and bell is None:
+        raise ValueError(
+            'bell must be "weights" or "scores" with window="predicted", got None: through '
+            "the window alone no gradient reaches the centre"
+        )
+
+
+class _LookingDecoder(Decoder):
+    """How a Luong decoder looks at the source: at all of it, or through windows; no step yet."""
+
+    def __init__(
+        self,
+        *sizes: int,
+        score: str | Score = "general",
+        score_size: int | None = None,
+        window: str | None = None,
+        radius: int = 10,
+        bell: str | None = None,
+        **options,
+    ):
+        _check_window(window, bell)
+        super().__init__(*sizes, **options)
+        self.window, self.bell = window, bell
+        self.radius = check_count("radius", radius, least=1)
+        self.score = _make_score(score, self.hidden_size, self.encoder_size, score_size)
+        self.centre = PredictedCentre(self.hidden_size) if window == "predicted" else None
+
+    def start(self, encoding: Encoding) -> LuongState:
+        """The state before the first target token; projects the source's keys."""
+        outputs, mask = encoding.outputs, encoding.mask
+        project = getattr(self.score, "project_keys", None)
+        memory = Memory(outputs, project(outputs) if project else outputs, mask)
+        lengths = mask.squeeze(1).sum(dim=-1)  # (b, 1, k) -> (b,)
+        hidden = self.first_hidden(encoding)
+        first = outputs.new_zeros(len(outputs), self.hidden_size)
+        return LuongState(hidden, first, memory, torch.zeros_like(lengths), lengths)
+
+    def look(self, top: Tensor, state: LuongState) -> tuple[Tensor, Tensor, Tensor | None]:
+        """What the states (b, q, d) after the steps find: contexts, weights (b, q, k), centres."""
+        memory, centres = state.memory, self.centres(top, state)
+        source = (top, memory.keys, memory.outputs)
+        options = {"score": self._match, "mask": memory.mask}
+        if centres is None:
+            return *attention(*source, **options), None
+        options |= {"radius": self.radius, "bell": self.bell}
+        return *local_attention(*source, centres, **options), centres
+
+    def centres(self, top: Tensor, state: LuongState) -> Tensor | None:
+        """Where the windows of the states (b, q, d) after the steps are centred: (b, q)."""
+        if self.window is None:
+            return None
+        if self.centre is not None:
+            return self.centre(top, state.lengths)
+        steps = torch.arange(top.shape[1], device=top.device)
+        return (state.place.unsqueeze(-1) + steps).to(top.dtype)
+
+    def _match(self, queries: Tensor, keys: Tensor) -> Tensor:
+        """Scores from keys as the memory holds them."""
+        return getattr(self.score, "from_projected", self.score)(queries, keys)
+
+
+class LuongDecoder(_LookingDecoder):
     """Decode as Luong et al. do: step, attend with the new state, join, predict.
 
     The state h of the step is the query; the context c that attention returns and h make the
@@ -169,11 +235,11 @@ class LuongDecoder(Decoder):
     step waits for it, and a given target takes one call of torch's kernel and one of attention.
 
     Args:
-        vocab_size, embed_size, hidden_size, encoder_size, score, score_size, and the options
-            cell, num_layers, bridge, dropout: as in `AttentionDecoder`.
+        vocab_size, embed_size, hidden_size, encoder_size, and the options score ("general" if
+            not given), score_size, cell, num_layers, bridge, dropout: as in `AttentionDecoder`.
         window: None attends to the whole source (global); "monotone" through a window around the
             token's own place (local-m); "predicted" around `PredictedCentre` (local-p).
-        radius: of the window, the paper's D.
+        radius: of the window, the paper's D; 10 if not given.
         bell: the Gaussian in the window, as in `local_attention`. The paper has none with
             "monotone" and "weights" with "predicted".
         feed: hand the attentional vector to the next step, beside its token ("input feeding").
@@ -192,23 +258,9 @@ class LuongDecoder(Decoder):
         hidden_size: int,
         *,
         encoder_size: int,
-        score: str | Score = "general",
-        score_size: int | None = None,
-        window: str | None = None,
-        radius: int = 10,
-        bell: str | None = None,
         feed: bool = False,
         **options,
     ):
-        check_choice("window", window, (None, "monotone", "predicted"))
-        check_choice("bell", bell, GAUSSIANS)
-        if window is None and bell is not None:
-            raise ValueError(f"bell must be None without a window, got {bell!r}")
-        if window == "predicted" and bell is None:
-            raise ValueError(
-                'bell must be "weights" or "scores" with window="predicted", got None: through '
-                "the window alone no gradient reaches the centre"
-            )
         super().__init__(
             vocab_size,
             embed_size,
@@ -218,69 +270,35 @@ class LuongDecoder(Decoder):
             readout_size=hidden_size,
             **options,
         )
-        self.window, self.bell, self.feed = window, bell, feed
-        self.radius = check_count("radius", radius, least=1)
-        self.score = _make_score(score, hidden_size, encoder_size, score_size)
-        self.centre = PredictedCentre(hidden_size) if window == "predicted" else None
+        self.feed = feed
         self.join = nn.Linear(encoder_size + hidden_size, hidden_size, bias=False)
-
-    def start(self, encoding: Encoding) -> LuongState:
-        """The state before the first target token; projects the source's keys."""
-        outputs, mask = encoding.outputs, encoding.mask
-        project = getattr(self.score, "project_keys", None)
-        memory = Memory(outputs, project(outputs) if project else outputs, mask)
-        lengths = mask.squeeze(1).sum(dim=-1)  # (b, 1, k) -> (b,)
-        hidden = self.first_hidden(encoding)
-        first = outputs.new_zeros(len(outputs), self.hidden_size)
-        return LuongState(hidden, first, memory, torch.zeros_like(lengths), lengths)
 
     def forward(
         self, inputs: Tensor, state: LuongState, *, need_weights: bool = False
     ) -> LuongOutput:
         """Logits (b, q, vocab_size) after each of the ids (b, q), weights (b, q, k), centres."""
-        embedded = self.embed(inputs, state)  # (b, q, e)
-        if self.feed:  # each step waits for the attentional vector of the one before
-            steps = []
-            for x in embedded.split(1, dim=1):
-                fed = torch.cat((x, state.context.unsqueeze(1)), dim=-1)  # (b, 1, e + d)
-                *step, state = self._steps(fed, state)
-                steps.append(step)
-            vectors, weights, centres = (
-                None if parts[0] is None else torch.cat(parts, dim=1)
-                for parts in zip(*steps, strict=True)
-            )
-        else:
-            vectors, weights, centres, state = self._steps(embedded, state)
+        steps = self._fed_steps if self.feed else self._steps
+        vectors, weights, centres, state = steps(self.embed(inputs, state), state)
         return LuongOutput(self.output(vectors), weights if need_weights else None, state, centres)
 
     def _steps(self, x: Tensor, state: LuongState):
         """Steps that read x (b, q, ...): attentional vectors, weights, centres, next state."""
         top, hidden = self.run(x, state.hidden)
-        centres = self.centres(top, state)
-        options = {"score": self._match, "mask": state.memory.mask}
-        source = state.memory.keys, state.memory.outputs
-        if centres is None:
-            contexts, weights = attention(top, *source, **options)
-        else:
-            options |= {"radius": self.radius, "bell": self.bell}
-            contexts, weights = local_attention(top, *source, centres, **options)
+        contexts, weights, centres = self.look(top, state)
         vectors = self.join(torch.cat((contexts, top), dim=-1)).tanh()  # (b, q, d)
         place = state.place + x.shape[1]
         state = state._replace(hidden=hidden, context=vectors[:, -1], place=place)
         return vectors, weights, centres, state
 
-    def centres(self, top: Tensor, state: LuongState) -> Tensor | None:
-        """Where the windows of the states (b, q, d) after the steps are centred: (b, q)."""
-        if self.window is None:
-            return None
-        if self.centre is not None:
-            return self.centre(top, state.lengths)
-        steps = torch.arange(top.shape[1], device=top.device)
-        return (state.place.unsqueeze(-1) + steps).to(top.dtype)
-
-    def _match(self, queries: Tensor, keys: Tensor) -> Tensor:
-        """Scores from keys as the memory holds them."""
-        return getattr(self.score, "from_projected", self.score)(queries, keys)
+    def _fed_steps(self, embedded: Tensor, state: LuongState):
+        """The same one by one: each reads the attentional vector of the one before, too."""
+        steps = []
+        for x in embedded.split(1, dim=1):
+            fed = torch.cat((x, state.context.unsqueeze(1)), dim=-1)  # (b, 1, e + d)
+            *step, state = self._steps(fed, state)
+            steps.append(step)
+        parts = zip(*steps, strict=True)
+        return *(None if one[0] is None else torch.cat(one, dim=1) for one in parts), state
 
 
 def luong_translator(

@@ -168,7 +168,8 @@ def random_mask(
     if count > k:
         raise ValueError(f"count must be at most the number of keys, {k}, got {count}")
     device = "cpu" if generator is None else generator.device
-    order = torch.rand(q, k, generator=generator, device=device).argsort(dim=-1)
+    draws = torch.rand(q, k, generator=generator, device=device)
+    order = draws.argsort(dim=-1, stable=True)  # equal draws: the same keys on every machine
     return torch.zeros(q, k, dtype=torch.bool, device=device).scatter(1, order[:, :count], True)
 
 

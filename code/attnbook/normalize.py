@@ -2,7 +2,8 @@
 
 Every normaliser has the signature ``normalize(scores, mask=None) -> weights``: scores (..., q, k),
 a boolean mask with True = may attend, weights of the scores' shape and dtype. Each row of weights
-is non-negative and sums to one, or is all zero where the query may attend to nothing.
+is non-negative and sums to one, or is all zero where the query may attend to nothing. One of them,
+`sink_softmax`, may keep a part of a row back: it sums to less.
 
 A valid score of minus infinity means the same as a masked one: no weight. What stands at masked
 places, NaN and infinities included, reaches neither a weight nor a gradient.
@@ -11,6 +12,8 @@ None of these functions branches on values, so all compile and vmap; none change
 """
 
 from __future__ import annotations
+
+import math
 
 import torch
 from torch import Tensor
@@ -84,6 +87,48 @@ def entmax15(scores: Tensor, mask: Tensor | None = None) -> Tensor:
     return (z - threshold).clamp(min=0.0).square().masked_fill(empty, 0.0).to(scores.dtype)
 
 
+def entmax(scores: Tensor, mask: Tensor | None = None, *, alpha: float) -> Tensor:
+    """Entmax with any alpha from 1 (softmax) to 2 (sparsemax): the larger, the more zeros.
+
+    A weight is max(0, (alpha - 1) s - t)^(1 / (alpha - 1)). The threshold t of a row, at which
+    its weights sum to one, is found by bisection; the gradient is exact all the same.
+
+    Args:
+        scores: as in `masked_softmax`, which says the rest, too.
+        mask: as in `masked_softmax`.
+        alpha: from 1 to 2. Above 2 the gradient is infinite at the edge of the support.
+
+    Source: Peters, Niculae and Martins 2019, section 3, algorithm 1 and proposition 1.
+    """
+    if not 1 <= alpha <= 2:
+        raise ValueError(f"alpha must be from 1 to 2, got {alpha}")
+    filled, empty = _fill(scores, mask)
+    if alpha == 1 or filled.shape[-1] == 0:
+        return masked_softmax(scores, mask)
+    weights = _Entmax.apply(_below_best(filled), float(alpha))
+    return weights.masked_fill(empty, 0.0).to(scores.dtype)
+
+
+def sink_softmax(scores: Tensor, mask: Tensor | None = None, *, sink: float | Tensor) -> Tensor:
+    """Softmax beside one more score, the sink, whose share goes to no key.
+
+    weight_j = exp(s_j) / (sum_i exp(s_i) + exp(sink)): a softmax over the keys, times the gate
+    sigmoid(logsumexp(s) - sink). A row sums to less than one.
+
+    Args:
+        scores: (..., q, k); as in `masked_softmax`, which says the rest, too.
+        mask: as in `masked_softmax`.
+        sink: a number, or a tensor that broadcasts to (..., q, 1), such as (h, 1, 1): learned, one
+            for each head. At minus infinity it is no sink.
+
+    Source: OpenAI 2025, gpt-oss model card: a learned bias in the denominator of each head.
+    """
+    filled, empty = _fill(scores, mask)
+    wide = _wide(filled)
+    share = (wide.logsumexp(dim=-1, keepdim=True) - sink).sigmoid()  # (..., q, 1)
+    return torch.where(empty, 0.0, (wide.softmax(dim=-1) * share).to(scores.dtype))
+
+
 def top_k_softmax(scores: Tensor, mask: Tensor | None = None, *, k: int) -> Tensor:
     """Softmax over the `k` best allowed keys of each query; the others get exactly zero.
 
@@ -97,9 +142,7 @@ def top_k_softmax(scores: Tensor, mask: Tensor | None = None, *, k: int) -> Tens
     """
     k = check_count("k", k, least=1)
     filled, empty = _fill(scores, mask)
-    chosen = filled.topk(min(k, scores.shape[-1]), dim=-1).indices  # (..., q, k)
-    dropped = torch.ones_like(filled, dtype=torch.bool).scatter(-1, chosen, False)
-    return masked_softmax(filled.masked_fill(dropped | empty, -torch.inf))
+    return masked_softmax(filled.masked_fill(~_best(filled, k) | empty, -torch.inf))
 
 
 def gumbel_softmax(
@@ -134,7 +177,17 @@ def gumbel_softmax(
     best = soft.argmax(dim=-1, keepdim=True)
     picked = torch.zeros_like(soft).scatter(-1, best, 1.0)
     picked = torch.where(soft.sum(dim=-1, keepdim=True) > 0, picked, 0.0)  # nothing allowed
-    return picked + (soft - soft.detach())
+    return straight_through(picked, soft)
+
+
+def straight_through(hard: Tensor, soft: Tensor) -> Tensor:
+    """Use `hard` forward and the gradient of `soft` backward.
+
+    Shapes: hard and soft (..., q, k), alike -> (..., q, k), the numbers of `hard`.
+
+    Source: Bengio, Leonard and Courville 2013, section 4, "straight-through".
+    """
+    return hard + (soft - soft.detach())
 
 
 def _fill(scores: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
@@ -153,6 +206,12 @@ def _fill(scores: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
         return scores.clone(), scores.new_ones((*scores.shape[:-1], 1), dtype=torch.bool)
     empty = scores.detach().amax(dim=-1, keepdim=True) == -torch.inf
     return torch.where(empty, 0.0, scores), empty
+
+
+def _best(scores: Tensor, k: int) -> Tensor:
+    """Where the `k` best of each row stand, a boolean mask of the scores' shape."""
+    chosen = scores.topk(min(k, scores.shape[-1]), dim=-1).indices  # (..., q, k)
+    return torch.zeros_like(scores, dtype=torch.bool).scatter(-1, chosen, True)
 
 
 def _masked_softmax_over(scores: Tensor, mask: Tensor | None) -> Tensor:
@@ -200,13 +259,50 @@ class _SoftmaxOver(torch.autograd.Function):
         return torch._softmax_backward_data(upstream, weights, -1, weights.dtype), None
 
 
+class _Entmax(torch.autograd.Function):
+    """Weights (..., k) from scores less the best of their row, in single precision or better."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(z: Tensor, alpha: float) -> Tensor:
+        z, power = (alpha - 1) * z, 1 / (alpha - 1)
+        low = z.new_full((*z.shape[:-1], 1), -1.0)  # there the best alone has weight 1,
+        width = 1.0  # and at 0 there is none left
+        for _ in range(2 - int(math.log2(torch.finfo(z.dtype).eps))):
+            width /= 2
+            total = (z - low - width).clamp(min=0.0).pow(power).sum(dim=-1, keepdim=True)
+            low = torch.where(total >= 1, low + width, low)
+        weights = (z - low).clamp(min=0.0).pow(power)
+        return weights / weights.sum(dim=-1, keepdim=True)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output) -> None:
+        ctx.alpha = inputs[1]
+        ctx.save_for_backward(output)
+
+    @staticmethod
+    def backward(ctx, upstream: Tensor):
+        """Each weight of the support has a slope, weight^(2 - alpha); all others none."""
+        (weights,) = ctx.saved_tensors
+        inside = weights > 0
+        slope = torch.where(inside, torch.where(inside, weights, 1.0).pow(2 - ctx.alpha), 0.0)
+        mean = (slope * upstream).sum(dim=-1, keepdim=True) / slope.sum(dim=-1, keepdim=True)
+        return slope * (upstream - mean), None
+
+
 def _below_best(filled: Tensor) -> Tensor:
     """Scores less the best of their row, in single precision or better.
 
     Sums over the keys follow, and half precision cannot even count to 2049.
     """
-    wide = filled.to(torch.promote_types(filled.dtype, torch.float32))
+    wide = _wide(filled)
     return wide - wide.amax(dim=-1, keepdim=True).detach()
+
+
+def _wide(tensor: Tensor) -> Tensor:
+    """The tensor in single precision or better."""
+    return tensor.to(torch.promote_types(tensor.dtype, torch.float32))
 
 
 def _ranks(z: Tensor) -> Tensor:

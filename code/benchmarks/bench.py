@@ -23,6 +23,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch wakes
 import attention_additive
 import attention_fused
 import attention_weights
+import attention_window
 import bahdanau
 import decoding_cached
 import harness
@@ -35,6 +36,7 @@ SUBJECTS = (
     attention_fused,
     attention_weights,
     attention_additive,
+    attention_window,
     masked_softmax,
     bahdanau,
     multihead_joined,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 from report import groups
 
-TICKS = (0.1, 0.2, 0.5, 1, 2, 4)
+TICKS = (0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 4)
 
 
 def chart(result: dict) -> Figure:

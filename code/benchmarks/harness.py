@@ -42,8 +42,8 @@ class Case:
     are taken with respect to `leaves`, and to `parameters`, a pair of lists, ours and the peer's.
     Where the two do all there is to do themselves (a training step), `whole` names that, and they
     are run as they are. `goals` holds the largest ratio, ours to peer, of the forward pass or of
-    the whole, by "time" and "memory"; `backward_goals` that of forward and backward. Where there
-    are no `leaves`, only the forward pass is run.
+    the whole, by "time" and "memory", and by "ms" our largest time; `backward_goals` those of
+    forward and backward. Where there are no `leaves`, only the forward pass is run.
     """
 
     subject: str

@@ -23,18 +23,19 @@ def load() -> dict:
 
 
 def goals(result: dict):
-    """Every goal as (row, measure, ratio, limit)."""
+    """Every goal as (row, measure, value, limit): a ratio of time or memory, or our "ms"."""
     for row in result["rows"]:
         for measure, limit in row["goals"].items():
-            yield row, measure, row[measure]["ratio"], limit
+            value = row["time"]["ours_ms"] if measure == "ms" else row[measure]["ratio"]
+            yield row, measure, value, limit
 
 
 def missed(result: dict) -> list[str]:
     """A sentence for each goal that the result misses."""
     return [
-        f"{row['subject']}, {row['setting']}: {measure} {ratio:.2f}, goal {limit:.2f}"
-        for row, measure, ratio, limit in goals(result)
-        if ratio > limit
+        f"{row['subject']}, {row['setting']}: {measure} {value:.2f}, goal {limit:.2f}"
+        for row, measure, value, limit in goals(result)
+        if value > limit
     ]
 
 
@@ -72,7 +73,7 @@ def _cells(row: dict) -> list[str]:
     cells = [
         row["setting"],
         row["pass"],
-        f"{_number(time['ours_ms'])} / {_number(time['peer_ms'])}",
+        f"{_number(time['ours_ms'])}{_limit(row)} / {_number(time['peer_ms'])}",
         _ratio(row, "time"),
         f"{row['cold_ratio']:.2f}",
         f"{memory['ours_mb']:.1f} / {memory['peer_mb']:.1f}",
@@ -83,6 +84,14 @@ def _cells(row: dict) -> list[str]:
 
 def _number(x: float) -> str:
     return f"{x:.0f}" if x >= 100 else f"{x:.3g}"
+
+
+def _limit(row: dict) -> str:
+    """What our milliseconds may be, where there is a goal."""
+    if "ms" not in row["goals"]:
+        return ""
+    limit = row["goals"]["ms"]
+    return f" ≤ {limit} ✓" if row["time"]["ours_ms"] <= limit else f" > {limit} ✗"
 
 
 def _ratio(row: dict, measure: str) -> str:

@@ -15,10 +15,12 @@ import torch
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "code" / "benchmarks"))
 
+import attention_window  # noqa: E402
 import bahdanau  # noqa: E402
 import bahdanau_peer  # noqa: E402
 import bench  # noqa: E402
 import harness  # noqa: E402
+import inputs  # noqa: E402
 import report  # noqa: E402
 
 MB = 1_000_000
@@ -179,6 +181,16 @@ def test_a_missed_goal_is_named():
     assert report.missed({"rows": [row]}) == ["a, n=1: time 1.20, goal 1.05"]
     row["time"]["ratio"] = 1.05
     assert report.missed({"rows": [row]}) == []
+    row |= {"goals": {"ms": 250}, "time": {"ratio": 9.0, "ours_ms": 260.0}}
+    assert report.missed({"rows": [row]}) == ["a, n=1: ms 260.00, goal 250.00"]
+
+
+def test_windows_take_memory_that_grows_with_the_length_and_not_with_its_square():
+    peaks = [
+        harness.peak_memory(attention_window.windowed(inputs.queries_keys_values(n, 64)))
+        for n in (1024, 4096)
+    ]
+    assert peaks[1] == pytest.approx(4 * peaks[0], rel=0.05)
 
 
 def test_the_page_shows_the_stored_result(stored):

@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 import torch
 from torch import nn
+from torch.nn import functional as F
 
 import attnbook as ab
+from attnbook.sparse import window_attention
 from attnbook.transformer import DecoderBlock, EncoderBlock, Transformer
+from experiments import sparse_ratio
 from experiments.language_model import TODAY, Block
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
@@ -24,6 +27,7 @@ SIZES = {"b": 2, "q": 3, "k": 5, "d": 7, "h": 11, "v": 13}
 SIZES |= {"d_q": 17, "d_k": 19, "d_v": 23, "d_h": 29, "p": 31, "n": 37}
 b, q, k, d, h, v, d_q, d_k, d_v, d_h, p, n = SIZES.values()
 SIZES["hp"] = h * p
+SIZES |= {"w": 4, "2w": 8, "c": 10}  # a window, two of them, the blocks that n is cut into
 NONE = float("nan")  # a masked cell
 
 
@@ -185,6 +189,66 @@ def local_window():
     return {name: x.masked_fill(~inside, NONE) for name, x in t.items()}
 
 
+def masks_combined():
+    """Five places: neighbours, and place 0 for all."""
+    t = {"window": ab.window_mask(5, 5, 2), "everyone": ab.global_mask(5, places=[0])}
+    t["longformer"] = t["window"] | t["everyone"]
+    return {name: mask.float().masked_fill(~mask, NONE) for name, mask in t.items()}
+
+
+def window_blocks():
+    """As the page cuts, scores and joins; each block sees the one before it."""
+    w, c = SIZES["w"], SIZES["c"]
+    t = {name: torch.randn(n, d) for name in ("queries", "keys", "values")}
+
+    def around(x):
+        return F.pad(x, (0, 0, w, c * w - n)).unfold(0, 2 * w, w).mT
+
+    t["blocks"] = F.pad(t["queries"], (0, 0, 0, c * w - n)).reshape(c, w, d)
+    t["pieces"], t["Pieces"] = around(t["keys"]), around(t["values"])
+    t["scores"] = ab.scaled_dot(t["blocks"], t["pieces"])
+    t["window"] = ab.window_mask(w, 2 * w, w, causal=True, offset=w)
+    inside = (torch.arange(2 * w) >= w) | (torch.arange(c) > 0)[:, None]
+    t["weights"] = ab.masked_softmax(t["scores"], t["window"] & inside[:, None])
+    t["output"] = t["weights"] @ t["Pieces"]
+    t["joined"] = t["output"].reshape(c * w, d)[:n]
+    wanted = window_attention(t["queries"], t["keys"], t["values"], w, causal=True)
+    assert torch.allclose(t["joined"], wanted, atol=1e-5)
+    return t
+
+
+def layers_mixed():
+    """Four blocks of each plan, under a window or full."""
+    t, masks = {}, {True: ab.causal_mask(n), False: ab.window_mask(n, n, 2, causal=True)}
+    for plan, full in zip(("window", "mixed", "full"), sparse_ratio.PLANS.values(), strict=True):
+        t[f"{plan}_in"] = x = torch.randn(n, d)
+        for is_full in full:
+            x = EncoderBlock(d, 1)(x[None], mask=masks[is_full]).x[0]
+        t[f"{plan}_out"] = x
+    return t
+
+
+def selective_node():
+    """A node that scans and keeps two keys of each query; a task has d features, too."""
+    t = {"queries": torch.randn(b, q, d), "task": torch.randn(b, d)}
+    t |= {name: torch.randn(b, k, d) for name in ("keys", "values")}
+    node = ab.SelectiveNode(ab.Relevance(d, d, 2, task_size=d), keep=2)
+    found = node(t["queries"], t["keys"], t["values"], t["task"])
+    return t | {"logits": found.relevance, "kept": found.kept, "output": found.output}
+
+
+def four_normalisers():
+    """The page's three scores."""
+    scores = torch.tensor([[1.0, 0.6, -0.8]])
+    return {
+        "scores": scores,
+        "soft": ab.masked_softmax(scores),
+        "square": ab.entmax15(scores),
+        "flat": ab.sparsemax(scores),
+        "two": ab.top_k_softmax(scores, k=2),
+    }
+
+
 def many_heads():
     """As the page splits and joins; there h p is d."""
     t = {"queries": torch.randn(b, q, d)} | {n: torch.randn(b, k, d) for n in ("keys", "values")}
@@ -339,7 +403,9 @@ TRACES += (decoding_step, two_orders, many_heads, one_row_two_rows, split_join)
 TRACES += (where_places_enter, sinusoid, rotation, who_waits)
 TRACES += (transformer, encoder_block, decoder_block, cache, pre_post)
 TRACES += (block_today, grouped_heads, two_readings)
-TRACES += (luong_step, local_window)
+TRACES += (luong_step, local_window, masks_combined, window_blocks)
+TRACES += (layers_mixed,)
+TRACES += (selective_node, four_normalisers)
 TRACES = {trace.__name__: trace for trace in TRACES}
 
 
@@ -365,7 +431,8 @@ def traced(nodes):
 
 def test_every_diagram_has_a_trace_and_is_shown():
     assert {path.stem for path in FILES} == TRACES.keys()
-    pages = "".join(p.read_text(encoding="utf-8") for p in [*BOOK.glob("*.md"), *BOOK.glob("0*")])
+    files = [*BOOK.glob("*.md"), *BOOK.glob("[0-9]*")]
+    pages = "".join(path.read_text(encoding="utf-8") for path in files)
     for path in FILES:
         assert f"```{{diagram}} {path.stem}" in pages, path.name
 

@@ -2,6 +2,7 @@
 
 import re
 from functools import partial
+from itertools import pairwise
 
 import pytest
 import torch
@@ -26,6 +27,8 @@ NORMALIZERS = {
     "masked_softmax": ab.masked_softmax,
     "sparsemax": ab.sparsemax,
     "entmax15": ab.entmax15,
+    "entmax": partial(ab.entmax, alpha=1.25),
+    "sink": partial(ab.sink_softmax, sink=0.5),
     "top_2": partial(ab.top_k_softmax, k=2),
     "gumbel": gumbel,
     "gumbel_hard": partial(gumbel, hard=True),
@@ -35,7 +38,10 @@ EXACT = {
     "masked_softmax": references.softmax_row,
     "sparsemax": references.sparsemax_row,
     "entmax15": references.entmax15_row,
+    "entmax": partial(references.entmax_row, alpha=1.25),
+    "sink": partial(references.sink_row, sink=0.5),
 }
+WHOLE = [name for name in NORMALIZERS if name != "sink"]  # their rows sum to one
 any_dtype = st.sampled_from(DTYPES)
 
 
@@ -103,6 +109,45 @@ def test_top_k_keeps_the_best_allowed_scores(case, k):
     torch.testing.assert_close(weights, kept / total.where(total > 0, 1.0), atol=1e-12, rtol=0)
 
 
+@pytest.mark.parametrize(
+    ("alpha", "name"), [(1, "masked_softmax"), (1.5, "entmax15"), (2, "sparsemax")]
+)
+def test_entmax_is_the_exact_one_at_three_alphas(alpha, name):
+    scores, mask = some_scores(2, 4, 5), some_mask(2, 4, 5)
+    found, wanted = (
+        with_gradient(f, scores, mask) for f in (partial(ab.entmax, alpha=alpha), NORMALIZERS[name])
+    )
+    torch.testing.assert_close(found, wanted, atol=1e-12, rtol=0)
+
+
+@pytest.mark.parametrize("alpha", [1.001, 1.1, 1.75, 2])
+@given(case=cases(masked=True, least=1), dtype=any_dtype)
+def test_entmax_equals_bisection_for_any_alpha(alpha, case, dtype):
+    scores = case.scores.to(dtype)
+    row = partial(references.entmax_row, alpha=alpha)
+    wanted = references.weights(scores, case.mask, row).to(dtype)
+    slack = max(tolerance(dtype), 1e-11) * (100 if alpha == 1.001 else 1)  # a power of 1,000
+    found = ab.entmax(scores, case.mask, alpha=alpha)
+    torch.testing.assert_close(found, wanted, atol=slack, rtol=0)
+
+
+def test_a_larger_alpha_keeps_fewer():
+    sizes = [(ab.entmax(some_scores(9, 50), alpha=a) > 0).sum(-1) for a in (1, 1.25, 1.5, 1.75, 2)]
+    assert all((few <= many).all() for many, few in pairwise(sizes))
+    assert (sizes[0] == 50).all() and (sizes[-1] < 10).all()
+
+
+def test_a_sink_is_learned_for_each_head_and_takes_the_rest():
+    scores, mask = some_scores(2, 3, 4, 5), some_mask(2, 1, 4, 5)
+    sink = torch.tensor([-torch.inf, 0.0, 50.0], dtype=torch.float64).view(3, 1, 1)
+    none, some, all_ = ab.sink_softmax(scores, mask, sink=sink).unbind(1)
+    assert torch.allclose(none, ab.masked_softmax(scores[:, 0], mask[:, 0]), atol=1e-15)
+    share = some[:, 1:].sum(-1) / none[:, 1:].sum(-1).clamp(min=1e-9)
+    assert (share < 1).all() and all_.max() < 1e-15
+    logit = torch.zeros((), dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda b: ab.sink_softmax(scores, mask, sink=b), logit)
+
+
 def test_top_k_keeps_no_more_than_k_of_equal_scores():
     assert (ab.top_k_softmax(torch.zeros(2, 9), k=4) > 0).sum(-1).tolist() == [4, 4]
 
@@ -110,7 +155,7 @@ def test_top_k_keeps_no_more_than_k_of_equal_scores():
 # the laws of the mask
 
 
-@each(NORMALIZERS)
+@each(WHOLE)
 @given(case=cases(spread=3.0), dtype=any_dtype)
 def test_rows_are_distributions_over_allowed_places_or_zero(normalize, case, dtype):
     scores = case.scores.to(dtype)
@@ -283,6 +328,9 @@ def test_options_are_refused():
     for temperature in (0, -1.0, float("nan")):
         said, options = "temperature must be positive, got", {"temperature": temperature}
         refuses(ValueError, said, ab.gumbel_softmax, torch.ones(2, 2), **options)
+    for alpha in (0.9, 2.1, float("nan")):
+        said = r"alpha must be from 1 to 2, got"
+        refuses(ValueError, said, ab.entmax, torch.ones(2, 2), alpha=alpha)
 
 
 # derivatives and transforms
@@ -308,7 +356,7 @@ def test_gradients_of_both_orders(normalize):
         assert torch.autograd.gradgradcheck(function, (leaf,))
 
 
-@each(NORMALIZERS)
+@each(WHOLE)
 def test_ties_and_edges_of_the_support_have_finite_gradients(normalize):
     """[0, 0, -2, -2] puts entmax's square root exactly on 0, [0, -1, ...] is sparsemax's edge."""
     for row in ([0, 0, 0, 0], [0, 0, -2, -2], [0, -1, -1, -1], [0, -2, -2, -2], [0, -4, -4, -9]):
@@ -323,9 +371,10 @@ def test_ties_and_edges_of_the_support_have_finite_gradients(normalize):
 def test_vmap_equals_a_loop_forward_and_backward(normalize):
     scores, masks = some_scores(3, 2, 4, 5), some_mask(3, 2, 4, 5)
     singles = torch.stack([normalize(s, m) for s, m in zip(scores, masks, strict=True)])
-    assert torch.equal(vmap(normalize)(scores, masks), singles)
+    close = partial(torch.testing.assert_close, atol=1e-15, rtol=0)  # a power rounds by the lane
+    close(vmap(normalize)(scores, masks), singles)
     shared = torch.stack([normalize(scores[0], m) for m in masks])
-    assert torch.equal(vmap(normalize, in_dims=(None, 0))(scores[0], masks), shared)
+    close(vmap(normalize, in_dims=(None, 0))(scores[0], masks), shared)
 
     def loss(s, normalize):
         return normalize(s, masks).square().sum()

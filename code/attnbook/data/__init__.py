@@ -1,7 +1,7 @@
 """Corpora, vocabularies and batches. Knows no model.
 
 A corpus is one function that gives AlignedPair: `grammar_corpus` is in the package, `fra_eng` and
-`alibi` are fetched. `shakespeare`, fetched too, gives a text.
+`alibi` are fetched. `shakespeare`, fetched too, gives a text. `haystack` makes examples of numbers.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from .batches import Batch, collate, length_batches
 from .fetch import CorpusError, why_missing
 from .fra_eng import fra_eng
 from .grammar import grammar_corpus
+from .haystack import Haystack, haystack
 from .pairs import AlignedPair, Splits
 from .shakespeare import shakespeare
 from .text import tokenize
@@ -24,12 +25,14 @@ __all__ = [
     "AlignedPair",
     "Batch",
     "CorpusError",
+    "Haystack",
     "Splits",
     "Vocabulary",
     "alibi",
     "collate",
     "fra_eng",
     "grammar_corpus",
+    "haystack",
     "length_batches",
     "shakespeare",
     "tokenize",

@@ -45,6 +45,20 @@ def entmax15_row(scores, allowed):
     return _threshold_row(scores, allowed, lambda s, t: max(s / 2 - t, 0.0) ** 2)
 
 
+def entmax_row(scores, allowed, alpha):
+    """Entmax from its equation, sum_j max((alpha - 1) s_j - t, 0)^(1 / (alpha - 1)) = 1."""
+
+    def weight(s, t):
+        return max((alpha - 1) * s - t, 0.0) ** (1 / (alpha - 1))
+
+    return _threshold_row(scores, allowed, weight)
+
+
+def sink_row(scores, allowed, sink):
+    """Softmax of one row and a score more, of which nothing is passed on."""
+    return softmax_row([*scores, sink], [*allowed, any(allowed)])[:-1]
+
+
 def _threshold_row(scores, allowed, weight):
     kept = [s for s, a in zip(scores, allowed, strict=True) if a and s > -math.inf]
     if not kept:

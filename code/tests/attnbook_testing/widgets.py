@@ -12,6 +12,8 @@ from attnbook.widgets import (
     LayerHeadBrowser,
     LocalWindow,
     NextTokenSampler,
+    NormalizerExplorer,
+    PatternDesigner,
     PositionExplorer,
 )
 
@@ -24,8 +26,10 @@ SMALL = {
         np.full((3, 4, 5, 6), 1 / 6), np.zeros((3, 4, 5, 2, 7)), np.zeros((3, 5, 2), dtype=int)
     ),
     "browser": lambda: LayerHeadBrowser([EXAMPLE | {"encoder": np.full((2, 3, 2, 2), 0.5)}]),
+    "patterns": PatternDesigner,
     "positions": PositionExplorer,
     "window": lambda: LocalWindow([0.0, 1.0, 2.0], radius=1),
+    "normalizer": lambda: NormalizerExplorer([1.0, 0.6, -0.8]),
     "sampler": lambda: NextTokenSampler([[0.0, 1.0], [2.0, 0.0]], ["a", "b"], follow=[0, 1]),
 }
 REFUSED = {
@@ -36,6 +40,8 @@ REFUSED = {
     "ablation": {"ablated": [7], "batch": 9, "query": 5, "vmax": -1.0},
     "browser": {"kind": "x", "example": 3, "layer": 9, "head": 9, "cell": [0, 9], "vmax": -1.0},
     "window": {"centre": 2.5, "radius": 0, "bell": "gauss"},
+    "patterns": {"n": 257, "terms": [], "layers": 0, "query": 256},
+    "normalizer": {"normalizer": "hard", "k": 4, "scores": [1.0, 2.0]},
     "positions": {"kind": "x", "base": -1.0, "d_model": 0},
     "sampler": {"temperature": 0.0, "top_k": 0, "top_p": 0.0, "min_p": 1.5, "path": [2]},
 }

@@ -68,6 +68,8 @@ def use(page, role, name, value=None):
         control.select_option(value)
     elif role == "checkbox":
         control.press("Space")
+    elif role in ("spinbutton", "textbox"):
+        control.fill(value)
     else:
         control.click(force=True)
 

@@ -93,6 +93,8 @@ STEER = {
     "LayerHeadBrowser": {"head": 2},
     "LocalWindow": {"radius": 1},
     "NextTokenSampler": {"temperature": 2.5},
+    "PatternDesigner": {"layers": 2},
+    "NormalizerExplorer": {"normalizer": "top_k"},
     "PositionExplorer": {"place": 7},
 }
 

@@ -23,7 +23,7 @@ from gates import KERNEL_ENV
 sys.path.pop(0)
 
 BOOK = harness.ROOT / "book"
-CHAPTERS = {p.stem: nbformat.read(p, as_version=4) for p in sorted(BOOK.glob("0*.ipynb"))}
+CHAPTERS = {p.stem: nbformat.read(p, as_version=4) for p in sorted(BOOK.glob("[0-9]*.ipynb"))}
 NAMES = [name for name, page in CHAPTERS.items() if slices.widget_cells(page)] + ["gallery"]
 WHOLE = (
     "01_cues",
@@ -49,6 +49,8 @@ STEER = {
     "LayerHeadBrowser": "w.head = 1 if w.head == 0 else 0",
     "LocalWindow": "w.radius = 1 if w.radius == 2 else 2",
     "NextTokenSampler": "w.temperature *= 2",
+    "PatternDesigner": "w.layers = 1 if w.layers == 2 else 2",
+    "NormalizerExplorer": "w.k = 1 if w.k == 2 else 2; w.normalizer = 'top_k'",
     "PositionExplorer": "w.place += 1",
 }
 FIND = "import ipywidgets; w = ipywidgets.widgets.widget._instances['{}']; "

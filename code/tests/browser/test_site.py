@@ -119,6 +119,10 @@ def move(control):
         chosen = control.evaluate_handle("(node, same) => document.querySelector(same)", same)
         control.check(force=True)
         return lambda: chosen.as_element().check(force=True)
+    if kind in ("number", "text"):
+        was = control.input_value()
+        control.fill("2" if was == "1" else "1")
+        return lambda: control.fill(was)
     control.press("Space")
     return lambda: control.press("Space")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from decimal import ROUND_HALF_UP, Context
+from decimal import ROUND_HALF_UP, Context, Decimal
 
 import numpy as np
 import pytest
@@ -17,6 +17,7 @@ import torch
 from attnbook_testing.alignments import AFTER, BEFORE, examples, score, verdict
 from page_parts import cells, readout
 
+import attnbook as ab
 from attnbook import alibi_slopes, truncate
 from attnbook.widgets import (
     AlignmentViewer,
@@ -26,6 +27,8 @@ from attnbook.widgets import (
     LayerHeadBrowser,
     LocalWindow,
     NextTokenSampler,
+    NormalizerExplorer,
+    PatternDesigner,
     PositionExplorer,
 )
 
@@ -373,7 +376,7 @@ def browser_shows(page, widget):
         ]
         for i in range(len(queries))
     ]
-    assert cells(page) == wanted
+    assert cells(page) == [[text.replace("−", "-") for text in row] for row in wanted]
 
 
 BROWSER_CONTROLS = [
@@ -795,6 +798,75 @@ WINDOW_KEYS = [(None, 2.5), ("ArrowDown", 3.5), ("ArrowUp", 2.5), ("End", 8), ("
 WINDOW_KEYS += [("Home", 0), ("ArrowUp", 0)]
 
 
+# The explorer of normalisers
+
+
+def normalizer(**options):
+    """Three keys, so that the simplex is there; the last is left out by three of the four."""
+    given = {"scores": [1.0, 0.6, -0.8], "slopes": [0.5, -1.0, -0.25], "normalizer": "entmax"}
+    return NormalizerExplorer(**(given | options))
+
+
+def move_text(x) -> str:
+    if abs(x) < 1e-9:
+        return "0"
+    return ("+" if x > 0 else "−") + three_digits(abs(x))
+
+
+def normalizer_said(widget) -> str:
+    names = {"softmax": "softmax", "entmax": "entmax 1.5", "sparsemax": "sparsemax"}
+    weights, moves = widget.weights(), np.abs(widget.moves())
+    text = f"{names.get(widget.normalizer, f'top-{widget.k}')}: {(weights > 0).sum()} of "
+    text += f"{len(weights)} keys kept, the largest weight is {three_digits(weights.max())}; "
+    return text + f"a step moves {(moves >= 1e-9).sum() or 'none'} of the scores"
+
+
+def signed(x) -> str:
+    return f"{x:.2f}".replace("-", "−")
+
+
+def normalizer_shows(page, widget):
+    """Line and hidden table are Python's."""
+    assert readout(page) == normalizer_said(widget)
+    given = widget.labels, widget.scores, widget.weights(), widget.moves()
+    wanted = [
+        [label, signed(score), three_digits(weight), move_text(move)]
+        for label, score, weight, move in zip(*given, strict=True)
+    ]
+    assert cells(page) == [[text.replace("−", "-") for text in row] for row in wanted]
+
+
+def normalizer_heard(widget, place):
+    key, score = place
+    widget.scores = [score if j == key else s for j, s in enumerate(widget.scores)]
+    weight, move = three_digits(widget.weights()[key]), move_text(widget.moves()[key])
+    text = f"{widget.labels[key]}: score {signed(score)} → weight {weight}, "
+    return text + f"a step moves the score by {move}"
+
+
+NORMALIZER_CONTROLS = [
+    ("combobox", "Normaliser", "sparsemax", {"normalizer": "sparsemax"}),
+    ("combobox", "Normaliser", "top-k", {"normalizer": "top_k"}),
+    ("slider", "k", "End", {"k": 3}),
+    ("slider", "k", "Home", {"k": 1}),
+    ("combobox", "Normaliser", "softmax", {"normalizer": "softmax"}),
+]
+NORMALIZER_KEYS = [(None, (0, 1.0)), ("ArrowRight", (0, 1.1)), ("ArrowDown", (1, 0.6))]
+NORMALIZER_KEYS += [("Home", (1, -3.0)), ("ArrowLeft", (1, -3.0)), ("ArrowDown", (2, -0.8))]
+NORMALIZER_KEYS += [("ArrowDown", (2, -0.8)), ("End", (2, 3.0))]
+
+
+def odd_normalizers():
+    named = {"title": WORD, "alt": WORD}
+    return [NormalizerExplorer([0.0, 0.0], [WORD, ""], **named), normalizer(labels=[WORD] * 3)]
+
+
+def large_normalizers():
+    words = [f"a rather long word {n}" for n in range(8)]
+    scores = tensor(8).clamp(-3, 3)
+    return [NormalizerExplorer(scores, words, title="Eight keys"), normalizer()]
+
+
 def odd_windows():
     named = {"title": WORD, "alt": WORD, "radius": 1}
     return [LocalWindow([0.0, 1.0], [WORD, ""], **named), LocalWindow([0.0], radius=1)]
@@ -803,6 +875,96 @@ def odd_windows():
 def large_windows():
     words = [f"a rather long word {n}" for n in range(40)]
     return [LocalWindow(tensor(40), words, title="Forty keys", centre=20.0, radius=5), window()]
+
+
+# The pattern designer
+
+
+def designed(**options):
+    """A window and one place for all, and not what comes later."""
+    terms = [("window", {"width": 3}), ("|", "global", {"places": [4]}), ("&", "causal")]
+    return PatternDesigner(**({"n": 24, "terms": terms, "layers": 2, "query": 20} | options))
+
+
+def half_up(x) -> str:
+    """One digit after the point, as the browser rounds."""
+    return str(Decimal(float(x)).quantize(Decimal("0.1"), ROUND_HALF_UP))
+
+
+def in_layers(count) -> str:
+    return f"{count} layer" if count == 1 else f"{count} layers"
+
+
+def pattern_said(widget) -> list[str]:
+    """What it has to say of its mask, and of what its query reaches."""
+    n, mask, pairs = widget.n, widget.mask(), widget.pairs()
+    counts, query = mask.sum(1), min(widget.query, widget.n - 1)
+    kept = f"Pairs kept: {pairs:,} of {n * n:,}, {half_up(100 * pairs / (n * n))}%"
+    if pairs and not mask.triu(1).any():
+        kept += f"; of the causal half {half_up(100 * pairs / (n * (n + 1) / 2))}%"
+    least, empty = int(counts.argmin()), int((counts == 0).sum())
+    poorest = f"fewest {counts[least]}, for query {least}"
+    if empty:
+        some = "1 query" if empty == 1 else f"{empty} queries"
+        poorest = f"{some} may attend to nothing, first {least}"
+    reached, ever = int(widget.reach().sum()), int(widget.reach(n).sum())
+    return [
+        f"{kept}.",
+        f"Keys of a query: {half_up(pairs / n)} on average; {poorest}.",
+        f"Query {query} reaches {reached} of {n} places in {in_layers(widget.layers)}; "
+        f"all that it can ever reach, {ever}, in {in_layers(widget.layers_needed())}.",
+    ]
+
+
+def pattern_shows(page, widget):
+    """Lines and hidden table are Python's, and so is the mask of the Python that is printed."""
+    assert readout(page).split("\n") == pattern_said(widget)
+    text = page.locator(".pd-code").inner_text()
+    assert torch.equal(eval(text, {"ab": ab, "torch": torch}), widget.mask())
+    first = [widget.reach(layers) for layers in range(widget.n + 1)]
+    rows = []
+    for i, count in enumerate(widget.mask().sum(1)):
+        when = next((layers for layers, reached in enumerate(first) if reached[i]), None)
+        said = "never" if when is None else in_layers(when) if when else "its own place"
+        rows.append([str(i), str(int(count)), said])
+    assert cells(page) == rows
+
+
+def pattern_heard(widget, traits):
+    for name, value in traits.items():
+        setattr(widget, name, value)
+    return " ".join(pattern_said(widget))
+
+
+PATTERN_TERMS = designed().terms
+BACKWARDS = ("window", {"width": 2, "causal": True})
+PATTERN_CONTROLS = [
+    ("slider", "Places", "ArrowRight", {"n": 32}),
+    ("slider", "Layers", "End", {"layers": 12}),
+    ("slider", "Query", "End", {"query": 31}),
+    ("spinbutton", "width", "2", {"terms": [("window", {"width": 2}), *PATTERN_TERMS[1:]]}),
+    ("checkbox", "causal", None, {"terms": [BACKWARDS, *PATTERN_TERMS[1:]]}),
+    ("button", "Remove term 1", None, {"terms": PATTERN_TERMS[1:]}),
+    ("textbox", "places", "9, 2", {"terms": [("global", {"places": [9, 2]}), ("&", "causal")]}),
+    ("slider", "Places", "Home", {"n": 8}),  # without place 9; the query stops at the last
+    ("combobox", "Operator", "|", {"terms": [("global", {"places": [9, 2]}), ("|", "causal")]}),
+    ("combobox", "Pattern", "block", {"terms": ["block", ("|", "causal")]}),
+]
+PATTERN_KEYS = [(None, {}), ("ArrowDown", {"query": 21}), ("ArrowUp", {"query": 20})]
+PATTERN_KEYS += [("ArrowRight", {"layers": 3}), ("ArrowLeft", {"layers": 2})]
+PATTERN_KEYS += [("End", {"query": 23}), ("ArrowDown", {"query": 23}), ("Home", {"query": 0})]
+
+
+def odd_patterns():
+    return [
+        PatternDesigner(1, ["full"], title=WORD, alt=WORD),
+        PatternDesigner(9, [("global", {"places": []}), ("&", "random", {"count": 0})]),
+    ]
+
+
+def large_patterns():
+    terms = ["window", ("|", "dilated"), ("|", "random", {"seed": 256}), ("&", "causal")]
+    return [PatternDesigner(256, terms, layers=12, query=255, title="Four"), designed()]
 
 
 ROWS = {
@@ -929,6 +1091,26 @@ ROWS = {
         large=large_windows,
         rich={"bell": "scores"},
         bare=lambda: window(controls=()),
+    ),
+    "pattern designer": Row(
+        make=designed,
+        shows=pattern_shows,
+        heard=pattern_heard,
+        controls=PATTERN_CONTROLS,
+        keys=PATTERN_KEYS,
+        odd=odd_patterns,
+        large=large_patterns,
+        bare=lambda: designed(controls=()),
+    ),
+    "normalisers": Row(
+        make=normalizer,
+        shows=normalizer_shows,
+        heard=normalizer_heard,
+        controls=NORMALIZER_CONTROLS,
+        keys=NORMALIZER_KEYS,
+        odd=odd_normalizers,
+        large=large_normalizers,
+        bare=lambda: normalizer(controls=()),
     ),
     "next-token sampler": Row(
         make=sampler,
