@@ -43,7 +43,11 @@ class NormalizerView extends View {
     onKeys(this.canvas, (name) => this.onKey(name));
     onDrag(this.canvas, (x, y) => this.onPoint(x, y));
     this.canvas.addEventListener("pointerdown", () => { this.dragged = null; }, true);
-    this.canvas.addEventListener("focus", () => this.voice.say(describeKey(this.picture, this.key)));
+    this.canvas.addEventListener("focus", () => {
+      this.draw();
+      this.voice.say(describeKey(this.picture, this.key));
+    });
+    this.canvas.addEventListener("blur", () => this.draw());
     this.follow(["scores", "slopes", "normalizer", "k", "title", "alt"], () => {
       this.read();
       this.draw();
@@ -58,7 +62,7 @@ class NormalizerView extends View {
     const weights = shareRow(scores, normalizer, k);
     const points = Object.fromEntries(Object.keys(NAMES).map((name) => [name, shareRow(scores, name, k)]));
     const moves = scoreMoves(weights, slopes, normalizer);
-    this.picture = { scores, labels, normalizer, k, weights, points, moves, key: this.key };
+    this.picture = { scores, labels, normalizer, k, weights, points, moves };
     this.showTitle(this.canvas);
     this.controls.refresh();
     this.readout.textContent = describeShares(this.picture);
@@ -75,8 +79,10 @@ class NormalizerView extends View {
     this.draw();
   }
 
+  /** The key that the arrows move is marked as long as they do. */
   draw() {
-    drawRows(this.canvas, this.plan, { ...this.picture, key: this.key }, this.palette);
+    const key = this.canvas.matches(":focus") ? this.key : null;
+    drawRows(this.canvas, this.plan, { ...this.picture, key }, this.palette);
   }
 
   speakLater(text) {
