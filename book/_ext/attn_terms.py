@@ -62,6 +62,15 @@ class Term:
         return "|".join(map(forms, sorted(names, key=len, reverse=True)))
 
 
+def pattern_of(terms: list[Term]) -> tuple[list[str], re.Pattern]:
+    """Names, and a pattern whose group `t` and a number is the term of that place among them."""
+    patterns = [(t.name, t.pattern(bold=False)) for t in terms]
+    named = sorted(((n, p) for n, p in patterns if p), key=lambda found: -len(found[1]))
+    inner = "|".join(f"(?P<t{i}>{pattern})" for i, (_, pattern) in enumerate(named))
+    names = [name for name, _ in named]
+    return names, re.compile(rf"(?<![\w-])(?:{inner})(?![\w-])", re.IGNORECASE)
+
+
 def forms(name: str) -> str:
     """A pattern of a name, its plural, and, of a verb in -e, its past; a capital must be one."""
     start = name if name.endswith("ss") else name.removesuffix("s")
@@ -118,6 +127,7 @@ class MarkTerms(SphinxTransform):
     """In a chapter, make the place where each term is introduced or first used a link."""
 
     default_priority = 700  # after the parser, before the references are resolved
+    sought = None  # the terms of `pattern`
 
     def apply(self, **kwargs) -> None:
         docname = self.env.docname
@@ -147,13 +157,13 @@ class MarkTerms(SphinxTransform):
 
     def mark(self, place: nodes.Text, missing: dict) -> None:
         """Link the terms of one text that are still missing, the longest name first."""
-        patterns = {t.name: t.pattern(bold=False) for t in missing.values()}
-        names = sorted((n for n in patterns if patterns[n]), key=lambda n: -len(patterns[n]))
+        if missing.keys() != self.sought:  # in most texts no term is found: one pattern serves many
+            self.sought, self.pattern = set(missing), pattern_of(list(missing.values()))
+        names, pattern = self.pattern
         if not names:
             return
-        inner = "|".join(f"(?P<t{i}>{patterns[name]})" for i, name in enumerate(names))
         text, parts, done = place.astext(), [], 0
-        for found in re.finditer(rf"(?<![\w-])(?:{inner})(?![\w-])", text, re.IGNORECASE):
+        for found in pattern.finditer(text):
             term = missing.pop(names[int(found.lastgroup[1:])], None)
             if term is None:
                 continue

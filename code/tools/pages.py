@@ -9,7 +9,7 @@ from bs4 import BeautifulSoup
 
 ROOT = Path(__file__).resolve().parents[2]
 ASSETS = Path(__file__).parent / "assets"
-PARSER = "html.parser"
+PARSER = "lxml"
 
 
 def contents(toc: Path = ROOT / "_toc.yml") -> list[str]:

@@ -88,11 +88,11 @@ def _checker():
 
 
 def test_every_french_sentence_is_correct(tmp_path):
-    """All of them when the corpus has changed; else every eighth of those that all passed."""
+    """All of them when the corpus has changed; else one in 24 of those that all passed."""
     texts = sorted({french_text(pair.target) for part in grammar_corpus() for pair in part})
     assert len(texts) > 20_000
     if hashlib.sha256("\n".join(texts).encode()).hexdigest() == PASSED:
-        texts = texts[::8]
+        texts = texts[::24]
     flags = check(texts, tmp_path)
     assert [flag for flag in flags if not is_false_alarm(flag)] == []
     assert len(flags) < 60  # a list of exceptions that excuses many is no list of exceptions

@@ -11,8 +11,11 @@ from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
 
 from bs4 import BeautifulSoup
+from diagram_checks import COLOURS as DIAGRAM_COLOURS
+from diagram_checks import FAULTS as DIAGRAM_FAULTS
 
 WIDTHS = {"desktop": 1280, "phone": 360}
+TABLET = 768  # pixels
 VIEW = 'type="application/vnd.jupyter.widget-view+json"'
 REDIRECT = re.compile(r'http-equiv="refresh" content="0; *url=([^"]+)"', re.IGNORECASE)
 # By what they find: on a page there should be none, or as many as a test says.
@@ -73,23 +76,41 @@ FINDERS = {
           .filter((node) => !node.closest("li, .attn-signature, details"))
           .map((node) => `${kind} ${left(node)}`)))];
     }""",
+    "diagram faults": DIAGRAM_FAULTS,
+    "diagram colours": DIAGRAM_COLOURS,
 }
+# Before a widget wakes: the height that the page keeps for each. And how far things moved by then.
+EARLY = """
+window.attnShift = 0;
+new PerformanceObserver((list) => {
+  for (const entry of list.getEntries()) if (!entry.hadRecentInput) attnShift += entry.value;
+}).observe({ type: "layout-shift", buffered: true });
+document.addEventListener("DOMContentLoaded", () => {
+  window.attnAwake = document.querySelectorAll(".attn-widget[data-widget]").length;
+  window.attnHeights = [...document.querySelectorAll(".attn-widget")].map((b) => b.offsetHeight);
+});
+"""
+HEIGHTS = "() => [...document.querySelectorAll('.attn-widget')].map((box) => box.offsetHeight)"
 
 
 @cache
 def parsed(path: Path) -> BeautifulSoup:
     """A page as a tree, which no test changes: to make one takes a second."""
-    return BeautifulSoup(path.read_text("utf-8"), "html.parser")
+    return BeautifulSoup(path.read_text("utf-8"), "lxml")
 
 
 @dataclass
 class Found:
-    """Of one page: its faults, its width, the bytes of its first view, what FINDERS find."""
+    """Of one page: faults, width, bytes of the first view, what FINDERS find; how things moved."""
 
     faults: list[str]
     width: int
     weight: int
     what: dict[str, list[str]]
+    shift: float  # before anybody scrolls
+    kept: list[int]  # heights of widgets before the first of them is awake
+    taken: list[int]  # and when all are
+    diagrams: int
 
 
 def arrive(page, site, base, name):
@@ -120,10 +141,11 @@ def bytes_of(site, base, asked) -> int:
 
 
 def walk(visit, site, base, pages, **options) -> dict[str, Found]:
-    """Open every page of the site, wake its widgets, look at it."""
+    """Open every page of the site, wake its widgets, look at it; at diagrams on a tablet, too."""
     found = {}
     with visit(base, **options) as shown:
         page, asked = shown.page, set()
+        page.add_init_script(EARLY)
         page.on("request", lambda request: asked.add(request.url))
         for name in pages:
             page.goto("about:blank")  # what the page before still asks for is not this one's
@@ -131,10 +153,19 @@ def walk(visit, site, base, pages, **options) -> dict[str, Found]:
             asked.clear()
             arrive(page, site, base, name)
             weight = bytes_of(site, base, asked) if base.startswith("http") else 0
+            shift, awake, kept = page.evaluate("[attnShift, attnAwake, attnHeights]")
+            assert awake == 0, "too late: a widget was awake before its height was read"
             wake(page)
+            taken = page.evaluate(HEIGHTS)
             width = page.evaluate("document.documentElement.scrollWidth")
             what = {key: page.evaluate(script) for key, script in FINDERS.items()}
-            found[name] = Found(shown.faults, width, weight, what)
+            diagrams = page.locator("figure.attn-diagram").count()
+            if diagrams and base.startswith("http"):
+                size = page.viewport_size
+                page.set_viewport_size({"width": TABLET, "height": 900})
+                what["diagram faults"] += page.evaluate(DIAGRAM_FAULTS)
+                page.set_viewport_size(size)
+            found[name] = Found(shown.faults, width, weight, what, shift, kept, taken, diagrams)
     return found
 
 
