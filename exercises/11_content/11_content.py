@@ -16,7 +16,7 @@
 # | Q1 sparsemax and what it sends back | 9 | 20 | ★★☆ | `sparsemax`, `sparsemax_back` |
 # | Q2 entmax, and how long a lead must be | 12 | 25 | ★★★ | `entmax`, `lead` |
 # | Q3 a hard choice that learns | 12 | 25 | ★★★ | `top_k_mask`, `pass_through`, `reinforce` |
-# | Q4 gates, a sink, and what was kept | 12 | 25 | ★★☆ | `gated`, `penalty`, `sink_softmax`, `recall_precision` |
+# | Q4 gates, a sink, and what was kept | 13 | 25 | ★★☆ | `gated`, `penalty`, `sink_softmax`, `recall_precision` |
 # | Q5 find the bug | 5 | 10 | ★★★ | `scan_attention`, mended |
 # | Q6 a written question | 4, by hand | 10 | ★★☆ | three to six sentences |
 # | Q7 an experiment | 4, by hand | 15 | ★★☆ | a figure or a table, and what it shows |
@@ -179,7 +179,7 @@ def reinforce(weights, drawn, rewards, baseline):
 # %% [markdown]
 # ## Q4. Gates, a sink, and what was kept
 #
-# *12 points, 25 minutes, ★★☆.* A predictor gives each pair a relevance $\ell_{ij}$, and so a gate $g_{ij} = \operatorname{sigmoid}(\ell_{ij})$.
+# *13 points, 25 minutes, ★★☆.* A predictor gives each pair a relevance $\ell_{ij}$, and so a gate $g_{ij} = \operatorname{sigmoid}(\ell_{ij})$.
 #
 # - `gated` attends with gates at one of two places. With `where="values"` the weights of a softmax are multiplied by the gates, with `where="scores"` the logarithms of the gates are added to the scores before the softmax. It returns outputs and weights, the gates in them. Gates may be almost shut, all gates of a query too: with a relevance of −300, say.
 # - `penalty` is what holds gates shut: the mean gate, over all pairs of the batch that the mask allows. One of them at least is allowed.
@@ -332,7 +332,7 @@ for factor in (1, 2, 4, 8, 16):
 # **Answer Q7:**
 #
 # ### BEGIN SOLUTION
-# PLACEHOLDER
+# What do recall and precision of sparsemax do when all scores are multiplied by a factor? I expected it to lose needles and to keep less besides, and top-3, which looks at the order alone, to stay as it is; a recall that stays would have shown me wrong. With all three seeds it came so: recall falls with each doubling, from nearly all needles to about half of them, while precision rises at first and then stays near 1; top-3 has the same recall in each row. So the factor decides how strict sparsemax is, as $k$ does for top-k, and no factor had both near 1 in every seed. It does not show what a trained model would do, which learns its factor with everything else, nor whether the kept needles have equal shares.
 #
 # *Rubric, 4 points:* a question, and an expectation that the run could have refuted (1); one thing changed, something to compare with, and three seeds where there is chance (1); a figure or table that can be read without the text (1); a conclusion that says what was seen and no more, with one limit of it (1).
 # ### END SOLUTION

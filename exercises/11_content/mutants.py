@@ -46,10 +46,10 @@ MUTANTS = {
         SIZE,
         "size = torch.full_like(t[:, :, :1], 2, dtype=torch.long)",
     ),
-    "what is above zero is kept": (
-        "test_q1_values[2.0]",
+    "all keys are kept": (
+        "test_q1_three_scores",
         SIZE,
-        "size = (ordered > ordered.mean(dim=2, keepdim=True)).sum(dim=2, keepdim=True).clamp(min=1)",
+        "size = mask.sum(dim=2, keepdim=True).clamp(min=1)",
     ),
     "scores changed in place": (
         "test_q1_values[2.0]",
@@ -75,7 +75,11 @@ MUTANTS = {
         NUMBER,
         "number = 1",
     ),
-    "0 / 0 of a row of zeros": ("test_q1_back_nothing", NUMBER, NUMBER.replace(".clamp(min=1)", "")),
+    "0 / 0 of a row of zeros": (
+        "test_q1_back_nothing",
+        NUMBER,
+        NUMBER.replace(".clamp(min=1)", ""),
+    ),
     "keys without weight get a gradient": (
         "test_q1_no_weight",
         BACK,
@@ -162,11 +166,6 @@ MUTANTS = {
         IN_SCORES,
         IN_SCORES.replace("F.logsigmoid(logits)", "logits.sigmoid().log()"),
     ),
-    "gates on the values, divided by their sum": (
-        "test_q4_half_open",
-        ON_VALUES,
-        ON_VALUES + "\n        weights = weights / weights.sum(2, keepdim=True).clamp(min=1e-9)",
-    ),
     "the mean over what is masked, too": (
         "test_q4_penalty",
         PENALTY,
@@ -195,7 +194,7 @@ MUTANTS = {
         "both = (kept == needles).sum(dim=2)",
     ),
     "queries that have none count as zero": (
-        "test_q4_none",
+        "test_q4_some",
         SHARE,
         "share = both / of.clamp(min=1)",
     ),

@@ -329,7 +329,9 @@ def test_q4_penalty(student, rng):
     mask[1, 1] = torch.arange(6) == draw(rng, 0, 5)
     logits[~mask] = -20000.0
     of = [1 / (1 + math.exp(-GATE * x)) for x in logits[mask].tolist()]
-    assert_close(student.penalty(logits, mask), torch.tensor(sum(of) / len(of)), atol=1e-5, rtol=1e-4)
+    assert_close(
+        student.penalty(logits, mask), torch.tensor(sum(of) / len(of)), atol=1e-5, rtol=1e-4
+    )
 
 
 def slow_sinks(scores, sinks, mask):
@@ -392,14 +394,20 @@ def test_q4_judged(student, rng):
 
 
 @points(1, "q4")
-def test_q4_none(student, rng):
-    """Queries without needles, queries that keep nothing, and a batch where none counts."""
+def test_q4_some(student, rng):
+    """Queries without needles, and queries that keep nothing."""
     order = torch.rand(2, 3, 8, generator=rng).argsort(dim=2)
     needles = order < torch.tensor([0, 2, 3])[:, None]
     kept = (order > 0) & (order < torch.tensor([5, 0, 5])[:, None])
     got, want = student.recall_precision(kept, needles), slow_judged(kept, needles)
     assert abs(got[0] - want[0]) < 1e-5 and abs(got[1] - want[1]) < 1e-5
-    nothing = torch.zeros_like(kept)
+
+
+@points(1, "q4")
+def test_q4_none(student, rng):
+    """A batch where nothing is kept, and one without needles."""
+    needles = torch.rand(2, 3, 8, generator=rng).argsort(dim=2) < draw(rng, 1, 3)
+    kept, nothing = ~needles, torch.zeros_like(needles)
     assert tuple(student.recall_precision(nothing, needles)) == (0, None)
     assert tuple(student.recall_precision(kept, nothing)) == (None, 0)
 

@@ -108,7 +108,9 @@ def test_q4_half_open(student, rng):
 @points(1, "q4")
 def test_q4_a_quarter(student, rng):
     """Three keys and a sink of the same score have a quarter each."""
-    got = student.sink_softmax(torch.full((1, 2, 1, 3), 0.7), torch.full((2,), 0.7), allowed(1, 1, 1, 3))
+    got = student.sink_softmax(
+        torch.full((1, 2, 1, 3), 0.7), torch.full((2,), 0.7), allowed(1, 1, 1, 3)
+    )
     assert tuple(got.shape) == (1, 2, 1, 3), f"shape {tuple(got.shape)}, not (b, h, q, k)"
     assert torch.allclose(got, torch.full_like(got, 0.25), atol=1e-5), (
         f"three keys and a sink, all of one score: weights {got[0, 0, 0].tolist()}"
