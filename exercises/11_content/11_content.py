@@ -245,7 +245,7 @@ def recall_precision(kept, needles):
 def scan_attention(Q, K, V, logits, lengths, keep):
     """Outputs (b, q, e) of queries (b, q, d), keys (b, k, d), values (b, k, e), logits (b, q, k)."""
     ### BEGIN SOLUTION
-    b, q, k = logits.shape
+    b, _, k = logits.shape
     real = torch.arange(k) < lengths[:, None, None]
     scan = logits.masked_fill(~real, -torch.inf)
     best = scan.topk(keep, dim=2)
@@ -259,7 +259,7 @@ def scan_attention(Q, K, V, logits, lengths, keep):
     ### END SOLUTION
     ### BEGIN RELEASED
     #| raise NotImplementedError  # remove this line when you have mended the function
-    #| b, q, k = logits.shape
+    #| b, _, k = logits.shape
     #| real = torch.arange(k) < lengths[:, None, None]
     #| scan = logits.masked_fill(~real, -torch.inf)
     #| best = scan.topk(keep, dim=2)

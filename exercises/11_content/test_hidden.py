@@ -109,7 +109,8 @@ def test_q1_many(student, rng):
 def slow_back(weights, u):
     """Row by row, over the kept keys."""
     back = torch.zeros_like(u)
-    for own, slopes, out in zip(weights.flatten(0, 1), u.flatten(0, 1), back.flatten(0, 1)):
+    rows = (x.flatten(0, 1) for x in (weights, u, back))
+    for own, slopes, out in zip(*rows, strict=True):
         kept = own > 0
         out[kept] = STEEP * (slopes[kept] - slopes[kept].sum() / max(1, int(kept.sum())))
     return back
@@ -374,8 +375,9 @@ def test_q4_sink_alone(student, rng):
 def slow_judged(kept, needles):
     """Query by query."""
     recalls, precisions = [], []
-    for k, n in zip(kept.flatten(0, 1).tolist(), needles.flatten(0, 1).tolist()):
-        both = sum(x and y for x, y in zip(k, n))
+    rows = (x.flatten(0, 1).tolist() for x in (kept, needles))
+    for k, n in zip(*rows, strict=True):
+        both = sum(x and y for x, y in zip(k, n, strict=True))
         recalls += [both / sum(n)] if sum(n) else []
         precisions += [both / sum(k)] if sum(k) else []
     return [sum(x) / len(x) if x else None for x in (recalls, precisions)]
@@ -420,7 +422,7 @@ def slow_scan(Q, K, V, logits, lengths, keep):
         best = sorted(range(len(own)), key=lambda j: own[j], reverse=True)[:keep]
         fits = [float(Q[t, i] @ K[t, j]) / Q.shape[2] ** 0.5 for j in best]
         gates = [-LOG * math.log(1 + math.exp(-own[j])) for j in best]
-        weights = slow_softmax([x + y for x, y in zip(fits, gates)])
+        weights = slow_softmax([x + y for x, y in zip(fits, gates, strict=True)])
         rows.append(torch.tensor(weights) @ V[t, best])
     return torch.stack(rows).reshape(*Q.shape[:2], V.shape[2])
 
