@@ -34,7 +34,7 @@ from torch.nn import functional as F
 
 
 def masked_softmax(scores, mask):
-    """Softmax over the last axis, for your use below."""
+    """Given: weights over the last axis, zeros where the mask is False."""
     some = mask.any(dim=-1, keepdim=True)
     return scores.masked_fill(~mask & some, -torch.inf).softmax(dim=-1) * (mask & some)
 
@@ -91,7 +91,7 @@ def sparsemax_back(weights, u):
 # $$ \alpha_j = \max\bigl(0,\ (\beta - 1)\, a_j - t\bigr)^{1 / (\beta - 1)}, \qquad \textstyle\sum_j \alpha_j = 1. $$
 #
 # - `entmax` finds $t$ by bisection, for all rows at once. Again scores may be large, and a number that is added to every score changes nothing.
-# - `lead` needs no bisection. One key has the score $s$, the other $n - 1$ have the score 0. Which $s$ gives the one a weight of `share`, with the exponent `beta`? Where `beta` is 1 the weights are the softmax of $a_j$. There may be $10^{12}$ keys. With `share` = 1 it is the smallest $s$ at which the others have nothing; where none is large enough, it is `float("inf")`.
+# - `lead` needs no bisection. One key has the score $s$, the other $n - 1$ have the score 0. Which $s$ gives the one a weight of `share`, with the exponent `beta`, a number from 1 to 2? Where `beta` is 1 the weights are the softmax of $a_j$. There may be $10^{12}$ keys. With `share` = 1 it is the smallest $s$ at which the others have nothing; where none is large enough, it is `float("inf")`.
 #
 # *Deliverable:* `entmax`, and `lead`, a number of Python.
 
@@ -236,7 +236,7 @@ def recall_precision(kept, needles):
 # %% [markdown]
 # ## Q5. Find the bug
 #
-# *5 points, 10 minutes, ★★★.* `scan_attention` has two stages. It looks at the relevance of all keys, takes for each query the `keep` keys of the largest relevance, and reads only these: their keys, their values, their gates. With $g = \operatorname{sigmoid}(\ell)$, its scores are $\mathbf{q}^\top \mathbf{k} / \sqrt d + \ln g$, and a softmax over the kept ones follows. Sequence `i` has `lengths[i]` tokens, at least one; the rest is padding, which gets no weight. The kept keys are the right ones, all weights sum to one, and where all relevances are equal so is the output. But with other relevances it is not what dense attention gives under the mask of the kept keys. **One line is wrong**, and nothing is raised. Compare with dense attention, once you have removed the line that raises. Mend it.
+# *5 points, 10 minutes, ★★★.* `scan_attention` has two stages. It looks at the relevance of all keys, takes for each query the `keep` keys of the largest relevance, and reads only these: their keys, their values, their gates. With $g = \operatorname{sigmoid}(\ell)$, its scores are $\mathbf{q}^\top \mathbf{k} / \sqrt d + \ln g$, and a softmax over the kept ones follows. Sequence `i` has `lengths[i]` tokens, at least one; the rest is padding, which gets no weight; where it has fewer than `keep`, all of them are kept. `keep` is at most `k`. The kept keys are the right ones, all weights sum to one, and where all relevances are equal so is the output. But with other relevances it is not what dense attention gives under the mask of the kept keys. **One line is wrong**, and nothing is raised. Compare with dense attention, once you have removed the line that raises. Mend it.
 #
 # *Deliverable:* `scan_attention`, with one line changed.
 

@@ -133,8 +133,7 @@ MUTANTS = {
     "soft gradient for the values": (
         "test_q3_values_back",
         THROUGH,
-        "weights = soft\n    V = V + (hard.detach() @ V - soft.detach() @ V).detach().sum() * 0\n"
-        "    return soft @ V + (hard @ V - soft @ V).detach()",
+        "return soft @ V + (hard @ V - soft @ V).detach()\n    " + THROUGH,
     ),
     "no key, no number": (
         "test_q3_nothing",
