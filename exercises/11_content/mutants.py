@@ -393,7 +393,7 @@ def top_k_mask(scores, k, mask):
     for i in range(mask.shape[0]):
         for j in range(mask.shape[1]):
             own = [x for x in range(mask.shape[2]) if mask[i, j, x]]
-            own.sort(key=lambda x: -float(scores[i, j, x]))
+            own.sort(key=lambda x: -float(scores[i, j, x].detach()))
             for x in own[:k]:
                 out[i, j, x] = True
     return out
