@@ -118,7 +118,7 @@ MUTANTS = {
         "if True:",
     ),
     "divided by zero": ("test_q2_everything", CERTAIN, "if share > 1:"),
-    "the gap is the lead": ("test_q2_lead[1.5]", GAP, "return gap"),
+    "multiplied, not divided": ("test_q2_lead[1.5]", GAP, "return gap * (beta - 1)"),
     "what reaches the threshold": (
         "test_q3_equal",
         CHOICE,

@@ -43,7 +43,7 @@ def test_q2_sums(student, rng):
     """Rows of weights sum to one, nothing is negative, and masked keys have nothing."""
     mask = allowed(2, 3, 5)
     mask[:, 1, 2:] = False
-    got = student.entmax(normal(rng, 2, 3, 5), torch.tensor([1.5, 1.5]), mask)
+    got = student.entmax(normal(rng, 2, 3, 5) - 3, torch.tensor([1.5, 1.5]), mask)
     assert tuple(got.shape) == (2, 3, 5), f"shape {tuple(got.shape)}, not (h, q, k)"
     assert (got >= 0).all() and (got[~mask] == 0).all(), "weights are negative, or at masked keys"
     sums = got.sum(2)
