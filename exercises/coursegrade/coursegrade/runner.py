@@ -5,6 +5,7 @@ what a framework finds, imports or prints would be one more thing that students 
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import sys
 import types
@@ -30,6 +31,11 @@ class Row(NamedTuple):
     message: str  # what went wrong; of a hidden test only words that are ours
 
 
+@functools.lru_cache(maxsize=16)  # the same tests for one hand-in after the other
+def _compiled(source: str, name: str) -> types.CodeType:
+    return compile(source, name, "exec")
+
+
 def load(source: str, name: str) -> types.ModuleType:
     """Run a file of tests.
 
@@ -40,7 +46,7 @@ def load(source: str, name: str) -> types.ModuleType:
     module.__dict__["__file__"] = f"{name}.py"
     sys.modules[name] = module  # pytest's and torch's helpers look it up
     try:
-        exec(compile(source, f"{name}.py", "exec"), module.__dict__)
+        exec(_compiled(source, f"{name}.py"), module.__dict__)
     except Exception as problem:
         raise GraderFault(f"the tests do not load: {type(problem).__name__}: {problem}") from None
     return module

@@ -24,6 +24,7 @@ def mutants_of(exercise):
     return module
 
 
+@functools.lru_cache(maxsize=256)
 def code_of(text):
     """The notebook's code, as it would run."""
     return "\n\n".join(source for _, source in notebook.code_cells(notebook.parse(text.encode())))
