@@ -1,7 +1,7 @@
 """One vector for a block of keys: the mean, or a learned summary.
 
-A query looks for one of 256 keys, and two of the 16 blocks may be kept for it. Each block of 16
-keys becomes one vector, with which the query is compared. Two keys of a block carry a mark, a step
+A query looks for one of 128 keys, and one of the eight blocks may be kept for it. Each block of
+16 keys becomes one vector, with which the query is compared. Two keys of a block carry a mark, a step
 in a direction that is the same in all examples. In the task "any" the key that is looked for is
 drawn from all keys, in the task "marked" from those with the mark.
 
@@ -20,10 +20,10 @@ from torch.nn import functional as F
 from attnbook.cheap import BlockPool, block_means
 
 SEEDS = range(3)
-KEYS, BLOCK, KEEP, D = 256, 16, 2, 32
+KEYS, BLOCK, KEEP, D = 128, 16, 1, 32
 MARKED, MARK, NOISE = 2, 6.0, 0.3  # of each block; the length of the step; of the query
-STEPS, BATCH = 1000, 32
-RATES = (1e-3, 3e-3, 1e-2, 3e-2)
+STEPS, BATCH = 600, 32
+RATES = (3e-3, 1e-2, 3e-2)
 TASKS = ("any", "marked")
 KINDS = {"mean": 1e-2, "weighed": 1e-2, "network": 3e-3}  # with their rates
 
