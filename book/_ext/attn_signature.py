@@ -146,6 +146,20 @@ def chosen() -> Matrix:
     return rows
 
 
+def in_blocks() -> Matrix:
+    """Blocks of three: each place keeps its own block and the one before whose mean fits best."""
+    n, w = 12, 3
+    rows = []
+    for i in range(n):
+        scores = [math.sin(1.7 * i + 0.8 * j) for j in range(n)]
+        means = [sum(scores[b * w : b * w + w]) / w for b in range(i // w)]
+        kept = {i // w} | ({max(range(i // w), key=means.__getitem__)} if means else set())
+        rows.append(
+            softmax([s if j // w in kept and j <= i else None for j, s in enumerate(scores)])
+        )
+    return rows
+
+
 def cut_off() -> Matrix:
     """One distribution at rising temperature; each row without its tail, as top-p cuts it."""
     rows = []
@@ -239,6 +253,12 @@ def panels(page: str) -> tuple[str, list[Matrix], set]:
         return (
             "Sparsemax: a few keys of each row share the weight, the others have none.",
             [chosen()],
+            set(),
+        )
+    if number == 12:
+        return (
+            "Causal blocks of three: each row keeps its own, and the earlier one that fits best.",
+            [in_blocks()],
             set(),
         )
     if number not in (4, 5, 7) or not OPENING.is_file():

@@ -130,7 +130,7 @@ def mean_key_scores(
     Raises:
         TypeError, ValueError: as `attention`; causal with more or fewer keys than queries.
 
-    Source: Lu et al. 2025 (MoBA), section 2.2, equations 5 and 6.
+    Source: Lu et al. 2025 (MoBA), section 2.2.
     """
     check_pair(queries, keys)
     used, q, k = None, queries.shape[-2], keys.shape[-2]
@@ -214,7 +214,7 @@ def block_attention(
             is no block or one twice; causal with more or fewer keys than queries; the mask has a
             row for each query.
 
-    Source: Lu et al. 2025 (MoBA), algorithm 1; the joining, Rabe and Staats 2021, section 2.
+    Source: after Lu et al. 2025 (MoBA), section 2.3; the joining, Rabe and Staats 2021.
     """
     allowed = _checked(queries, keys, values, mask, 0.0)
     check_pair(queries, keys)
@@ -358,7 +358,7 @@ def same_cluster(queries: Tensor, keys: Tensor, centres: Tensor, *, nearest: int
     Raises:
         TypeError, ValueError: as `attention`; centres have other features, `nearest` is below 1.
 
-    Source: Roy et al. 2021 (Routing Transformer), section 4.1.
+    Source: Roy et al. 2021 (Routing Transformer), "Routing Attention with Clustering".
     """
     check_pair(queries, keys)
     if centres.dim() != 2 or centres.shape[-1] != keys.shape[-1]:
@@ -496,7 +496,7 @@ class ThreeBranches(nn.Module):
         keep: how many blocks are selected, one's own included.
         width: keys in the window, one's own included.
 
-    Source: Yuan et al. 2025 (NSA), equation 5 and section 3.3. There each branch has keys and
+    Source: Yuan et al. 2025 (NSA), sections 3.2 and 3.3. There each branch has keys and
     values of its own, and heads of a group select together.
     """
 
