@@ -160,6 +160,19 @@ def in_blocks() -> Matrix:
     return rows
 
 
+def rounds() -> list[Matrix]:
+    """Ten directions with equal scores, hashed once to four times; a row keeps its buckets."""
+    turns = [(0.37 * i) % 1 for i in range(10)]  # of a full turn
+
+    def same(a, b, upto):  # four buckets a round, each round turned further
+        return any(int(4 * (a + r / 7)) % 4 == int(4 * (b + r / 7)) % 4 for r in range(upto))
+
+    return [
+        [softmax([0.0 if same(a, b, upto) else None for b in turns]) for a in turns]
+        for upto in (1, 2, 3, 4)
+    ]
+
+
 def cut_off() -> Matrix:
     """One distribution at rising temperature; each row without its tail, as top-p cuts it."""
     rows = []
@@ -253,6 +266,12 @@ def panels(page: str) -> tuple[str, list[Matrix], set]:
         return (
             "Sparsemax: a few keys of each row share the weight, the others have none.",
             [chosen()],
+            set(),
+        )
+    if page.endswith("12_cheaply_measured"):
+        return (
+            "Which keys share a bucket with each query in one, two, three and four hash rounds.",
+            rounds(),
             set(),
         )
     if number == 12:
