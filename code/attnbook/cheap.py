@@ -527,7 +527,7 @@ class ThreeBranches(nn.Module):
         own = (place // block).expand(*shares.shape[:-1], 1)
         scores = shares.detach().scatter(-1, own, torch.inf)
         selected = keep_blocks(scores, self.keep, block, n, before)
-        near = window_mask(n, n, self.width, causal=True, device=keys.device) & before
+        near = window_mask(n, n, self.width, device=keys.device) & before
         fine, local = (
             attention(queries, keys, values, mask=m, need_weights=False)[0]
             for m in (selected, near)
