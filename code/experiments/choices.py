@@ -71,9 +71,7 @@ def by_rank(hay: Haystack, rank: int, seed: int) -> Choice:
 
 def by_hash(hay: Haystack, rounds: int, buckets: int, seed: int) -> Choice:
     """The keys that share a bucket with the query; a code is read as a number of four bytes."""
-    rotations = torch.randn(
-        rounds, D, buckets // 2, generator=torch.Generator().manual_seed(seed)
-    )
+    rotations = torch.randn(rounds, D, buckets // 2, generator=torch.Generator().manual_seed(seed))
     kept = same_bucket(hash_codes(hay.queries, rotations), hash_codes(hay.keys, rotations))
     return Choice(kept, rounds * D * buckets / 2, rounds)
 

@@ -1,12 +1,12 @@
 """One vector for a block of keys: the mean, or a learned summary.
 
 A query looks for one of 128 keys, and one of the eight blocks may be kept for it. Each block of
-16 keys becomes one vector, with which the query is compared. Two keys of a block carry a mark, a step
-in a direction that is the same in all examples. In the task "any" the key that is looked for is
-drawn from all keys, in the task "marked" from those with the mark.
+16 keys becomes one vector, with which the query is compared. Two keys of a block carry a mark, a
+step in a direction that is the same in all examples. In the task "any" the key that is looked for
+is drawn from all keys, in the task "marked" from those with the mark.
 
 Every summary is told the right block (cross-entropy), so it has the best of teachers, on the same
-examples for as many steps, each at the rate that is best on validation examples of seed 0 (`tried`).
+examples for as many steps. The rate of each is the best on validation examples of seed 0 (`tried`).
 """
 
 from __future__ import annotations

@@ -201,6 +201,5 @@ def trace() -> dict[str, list[float]]:
 def run(seed: int) -> list[dict]:
     """One seed of every way."""
     return [
-        {"seed": seed, "way": name, **judge(train(way, seed)[0], way)}
-        for name, way in WAYS.items()
+        {"seed": seed, "way": name, **judge(train(way, seed)[0], way)} for name, way in WAYS.items()
     ]
