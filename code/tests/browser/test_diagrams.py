@@ -4,7 +4,7 @@ PAGES = ["index", "01_cues", "02_kernel_regression", "03_attention", "03_scoring
 PAGES += ["06_positions", "06_reach"]
 PAGES += ["07_transformer", "07_transformer_measured"]
 PAGES += ["08_language_model", "08_language_model_measured", "09_luong", "10_sparse"]
-PAGES += ["11_content"]
+PAGES += ["11_content", "12_cheaply"]
 # What is too small, cut, outside of its box, or upon other words. (axe: test_access.py)
 FAULTS = """() => {
   const style = (node) => getComputedStyle(node);
