@@ -146,6 +146,33 @@ def chosen() -> Matrix:
     return rows
 
 
+def in_blocks() -> Matrix:
+    """Blocks of three: each place keeps its own block and the one before whose mean fits best."""
+    n, w = 12, 3
+    rows = []
+    for i in range(n):
+        scores = [math.sin(1.7 * i + 0.8 * j) for j in range(n)]
+        means = [sum(scores[b * w : b * w + w]) / w for b in range(i // w)]
+        kept = {i // w} | ({max(range(i // w), key=means.__getitem__)} if means else set())
+        rows.append(
+            softmax([s if j // w in kept and j <= i else None for j, s in enumerate(scores)])
+        )
+    return rows
+
+
+def rounds() -> list[Matrix]:
+    """Ten directions with equal scores, hashed once to four times; a row keeps its buckets."""
+    turns = [(0.37 * i) % 1 for i in range(10)]  # of a full turn
+
+    def same(a, b, upto):  # four buckets a round, each round turned further
+        return any(int(4 * (a + r / 7)) % 4 == int(4 * (b + r / 7)) % 4 for r in range(upto))
+
+    return [
+        [softmax([0.0 if same(a, b, upto) else None for b in turns]) for a in turns]
+        for upto in (1, 2, 3, 4)
+    ]
+
+
 def cut_off() -> Matrix:
     """One distribution at rising temperature; each row without its tail, as top-p cuts it."""
     rows = []
@@ -239,6 +266,18 @@ def panels(page: str) -> tuple[str, list[Matrix], set]:
         return (
             "Sparsemax: a few keys of each row share the weight, the others have none.",
             [chosen()],
+            set(),
+        )
+    if page.endswith("12_cheaply_measured"):
+        return (
+            "Which keys share a bucket with each query in one, two, three and four hash rounds.",
+            rounds(),
+            set(),
+        )
+    if number == 12:
+        return (
+            "Causal blocks of three: each row keeps its own, and the earlier one that fits best.",
+            [in_blocks()],
             set(),
         )
     if number not in (4, 5, 7) or not OPENING.is_file():

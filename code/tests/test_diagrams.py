@@ -29,6 +29,7 @@ b, q, k, d, h, v, d_q, d_k, d_v, d_h, p, n = SIZES.values()
 SIZES["hp"] = h * p
 SIZES |= {"w": 4, "2w": 8, "c": 10}  # a window, two of them, the blocks that n is cut into
 NONE = float("nan")  # a masked cell
+QKV = ("queries", "keys", "values")
 
 
 def four_moves():
@@ -249,6 +250,43 @@ def four_normalisers():
     }
 
 
+def cheap_map():
+    """Words alone."""
+    return {}
+
+
+def cheap_blocks():
+    """As the page chooses by mean keys and computes what it chose."""
+    w, t = SIZES["w"], {name: torch.randn(n, d) for name in QKV}
+    t["means"] = ab.block_means(t["keys"], w)
+    t["fits"] = ab.mean_key_scores(t["queries"], t["keys"], block=w)
+    t["chosen"] = ab.best_blocks(t["fits"], 2)
+    return t | {"output": ab.block_attention(*(t[x] for x in QKV), t["chosen"], w)}
+
+
+def three_branches():
+    """As the page does; the package gives the same."""
+    w, t = SIZES["w"], {name: torch.randn(n, d) for name in QKV}
+    node = ab.ThreeBranches(d, block=w, keep=2, width=w)
+    found = node(*t.values())
+    place = torch.arange(n)[:, None]
+    t["pooled"], values = node.pool(t["keys"], t["values"])
+    whole = torch.arange(w - 1, SIZES["c"] * w, w) <= place
+    t["coarse"], t["shares"] = ab.attention(t["queries"], t["pooled"], values, mask=whole)
+    fits, before = t["shares"].scatter(1, place // w, torch.inf), ab.causal_mask(n)
+    t["selected"] = ab.keep_blocks(fits, 2, w, n, before)
+    t["near"] = ab.window_mask(n, n, w, causal=True)
+    for name, mask in (("fine", t["selected"]), ("local", t["near"])):
+        t[name], _ = ab.attention(t["queries"], t["keys"], t["values"], mask=mask)
+    t["gates"] = found.gates
+    parts = torch.stack((t["coarse"], t["fine"], t["local"]), dim=1)
+    t["output"] = (t["gates"][..., None] * parts).sum(1)
+    assert torch.allclose(t["output"], found.output, atol=1e-5)
+    assert torch.equal(t["selected"] | t["near"], found.kept)
+    del t["queries"], t["values"]
+    return t
+
+
 def many_heads():
     """As the page splits and joins; there h p is d."""
     t = {"queries": torch.randn(b, q, d)} | {n: torch.randn(b, k, d) for n in ("keys", "values")}
@@ -406,6 +444,7 @@ TRACES += (block_today, grouped_heads, two_readings)
 TRACES += (luong_step, local_window, masks_combined, window_blocks)
 TRACES += (layers_mixed,)
 TRACES += (selective_node, four_normalisers)
+TRACES += (cheap_map, cheap_blocks, three_branches)
 TRACES = {trace.__name__: trace for trace in TRACES}
 
 

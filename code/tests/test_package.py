@@ -24,7 +24,7 @@ ROOMS = [
     {"scores"},
     {"attention"},
     {"multihead", "positions"},
-    {"recurrent", "transformer", "sparse", "selective", "hierarchical", "memory"},
+    {"recurrent", "transformer", "sparse", "selective", "cheap", "hierarchical", "memory"},
     {"local"},  # a decoder of the recurrent family, with windows
     {"decoding", "objectives", "training", "metrics"},
     {"data"},

@@ -15,7 +15,7 @@ import pytest
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
-CHAPTERS = [f"{n:02}" for n in (1, 2, 3, 3, 4, 5, 6, 6, 7, 7, 8, 8, 9, 10, 10, 11, 11)] + [
+CHAPTERS = [f"{n:02}" for n in (1, 2, 3, 3, 4, 5, 6, 6, 7, 7, 8, 8, 9, 10, 10, 11, 11, 12, 12)] + [
     "gallery"
 ]
 KEYS = {"kernelspec", "language_info"}
