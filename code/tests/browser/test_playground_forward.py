@@ -251,7 +251,9 @@ def test_the_packed_model_equals_torch_on_held_out_pairs(browser, name):
         pytest.skip(reason)
     model, of = playground.load(name)
     model.load_state_dict(read(path).tensors)
-    pairs = of.splits.test if os.environ.get("ATTNBOOK_WHOLE_SPLIT") else of.splits.test[:: len(of.splits.test) // 20]
+    pairs = of.splits.test
+    if not os.environ.get("ATTNBOOK_WHOLE_SPLIT"):
+        pairs = pairs[:: len(pairs) // 20]
     page = browser.new_page()
     ask, furthest = InBrowser(page, path, name), 0.0
     for pair in pairs:
