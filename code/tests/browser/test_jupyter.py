@@ -32,7 +32,6 @@ WHOLE = (
     "03_scoring",
     "gallery",
 )  # the others train
-START = ("05_multihead", "04_bahdanau", *[n for n in NAMES if n[:2] not in ("04", "05")])
 # For a page that is opened again, and for Notebook 7: together they show every class.
 SHOWS_ALL = (
     "02_kernel_regression",
@@ -87,13 +86,12 @@ def jupyter(site, visit, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def lab(jupyter):
-    """One page of JupyterLab, in which all notebooks are open and begin to run."""
+    """One page of JupyterLab, in which one notebook after the other is opened and run.
+
+    All at once they keep a busy machine so long that anywidget gives up: a model has two seconds.
+    """
     page = jupyter.page()
     page.goto("lab?reset")
-    for name in sorted(NAMES, key=START.index):
-        page("open", f"{name}.ipynb")
-        assert widgets_of(page) == [], name  # pictures, until the cells are run
-        page("begin", name)
     return page
 
 
@@ -224,15 +222,20 @@ def try_all(page, name, known=None):
     return found
 
 
+TO_COME = {"12"}  # chapters whose widget is not there yet
+
+
 def test_every_chapter_has_a_widget():
     """On one of its pages."""
-    assert {name[:2] for name in CHAPTERS} == {name[:2] for name in NAMES if name in CHAPTERS}
+    there = {name[:2] for name in NAMES if name in CHAPTERS}
+    assert {name[:2] for name in CHAPTERS} == there | TO_COME and not there & TO_COME
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_lab_runs_all_and_every_widget_is_alive(jupyter, lab, name):
-    lab("finish", name)
     lab("open", f"{name}.ipynb")
+    assert widgets_of(lab) == [], name  # pictures, until the cells are run
+    lab.run_all()
     found = try_all(lab, name)
     lab.command("docmanager:save")
     pictures = []
