@@ -29,8 +29,6 @@
 STUDENT = "your name or number"  # it chooses the numbers of your self-checks
 
 # %%
-import math
-
 import torch
 from torch.nn import functional as F
 
@@ -137,16 +135,16 @@ def kept_share(Q, K, rounds):
     ### BEGIN SOLUTION
     cosine = F.normalize(Q, dim=2) @ F.normalize(K, dim=2).mT
     angle = cosine.clamp(-1, 1).acos()
-    return 1 - (angle / math.pi) ** rounds
+    return 1 - (angle / torch.pi) ** rounds
     ### END SOLUTION
 
 
 def rounds_needed(p, share):
     """How many rounds keep a pair with the probability share, if one does with p."""
     ### BEGIN SOLUTION
-    if p == 1:
-        return 1
-    return max(1, math.ceil(math.log1p(-share) / math.log1p(-p)))
+    lost = torch.tensor([share, p], dtype=torch.double)
+    most, each = (-lost).log1p()
+    return max(1, int((most / each).ceil()))  # each is -inf if p is 1
     ### END SOLUTION
 
 

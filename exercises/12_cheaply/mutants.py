@@ -13,9 +13,9 @@ AGREE = "agree = one[:, :, None] == other[:, None]"
 BUCKET = "return agree.any(dim=3) & mask"
 COSINE = "cosine = F.normalize(Q, dim=2) @ F.normalize(K, dim=2).mT"
 ANGLE = "angle = cosine.clamp(-1, 1).acos()"
-SHARE = "return 1 - (angle / math.pi) ** rounds"
-CERTAIN = "if p == 1:"
-NEEDED = "return max(1, math.ceil(math.log1p(-share) / math.log1p(-p)))"
+SHARE = "return 1 - (angle / torch.pi) ** rounds"
+LOST = "most, each = (-lost).log1p()"
+NEEDED = "return max(1, int((most / each).ceil()))"
 ACTIVE = "return (eta[:, :, :, None] * active).sum(dim=2)"
 ALLOWED = "allowed = scores.masked_fill(~mask, -torch.inf)"
 BACK_IN = "return torch.zeros_like(mask).scatter(2, best, True) & mask"
@@ -67,15 +67,11 @@ MUTANTS = {
     "kept in every round": (
         "test_q2_right_angle",
         SHARE,
-        "return (1 - angle / math.pi) ** rounds",
+        "return (1 - angle / torch.pi) ** rounds",
     ),
     "one round too few": ("test_q2_needed", NEEDED, NEEDED.replace("ceil", "floor")),
-    "a probability lost in 1 - p": (
-        "test_q2_rare",
-        NEEDED,
-        NEEDED.replace("log1p(-p)", "log(1 - p)"),
-    ),
-    "the logarithm of zero": ("test_q2_certain", CERTAIN, "if p > 1:"),
+    "a probability lost in 1 - p": ("test_q2_rare", LOST, "most, each = (1 - lost).log()"),
+    "no round at all": ("test_q2_certain", NEEDED, "return int((most / each).ceil())"),
     "no activation": ("test_q3_scores", ACTIVE, ACTIVE.replace("active", "products")),
     "activated after the sum": (
         "test_q3_two_heads",
@@ -152,6 +148,9 @@ MUTANTS = {
 # Correct, and different: full marks.
 CORRECT = {
     "other ways": """
+import math
+
+
 def block_means(K, w, used):
     b, k, d = K.shape
     home = torch.arange(k).div(w, rounding_mode="floor")
@@ -256,6 +255,9 @@ def block_attention(Q, K, V, chosen, w):
     return masked_softmax(Q @ K.T / math.sqrt(K.size(1)), sees) @ V
 """,
     "by loops": """
+import math
+
+
 def block_means(K, w, used):
     k = K.shape[1]
     out = torch.zeros(K.shape[0], (k + w - 1) // w, K.shape[2])
