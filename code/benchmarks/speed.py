@@ -227,22 +227,13 @@ def measure_playground(browser, repeats: int = 5) -> tuple[float, ...]:
 
 VISITS = 3
 WIDTHS = (1280, 360)
-WATCH = """
-window.paint = 0; window.shift = 0;
-new PerformanceObserver((list) => {
-  for (const entry of list.getEntries()) window.paint = entry.startTime;
-}).observe({ type: "largest-contentful-paint", buffered: true });
-new PerformanceObserver((list) => {
-  for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shift += entry.value;
-}).observe({ type: "layout-shift", buffered: true });
-"""
 
 
 def visit(browser, address: str, width: int) -> tuple[float, float]:
     """Largest paint and layout shift of one visit with nothing in the cache."""
     context = browser.new_context(viewport={"width": width, "height": 800})
     page = context.new_page()
-    page.add_init_script(WATCH)
+    page.add_init_script(harness.WATCH)
     page.goto(address, wait_until="load")
     page.evaluate("document.fonts.ready")
     page.wait_for_timeout(400)

@@ -55,8 +55,8 @@ def draw(b: int, random: torch.Generator, shift: float = 0.0) -> Example:
 class Way(NamedTuple):
     """How an indexer is taught, and how it is made.
 
-    `teacher`: "none", it gets no gradient; "gates", its sigmoid multiplies the weights of what is
-    kept; "straight", so it does, and the gradient is that of weights for all keys;
+    `teacher`: "none", it gets no gradient; "gates", the logarithm of its sigmoid is added
+    to the scores of what is kept; "straight", the same, with the gradient of weights for all keys;
     "attention", it matches the weights that attention would give to all keys (KL); "kept", those
     of the kept keys, and there is no soft first half; "labels", it is told the right key.
     """

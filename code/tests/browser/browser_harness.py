@@ -30,6 +30,17 @@ HOW = (
     "or run `python -m playwright install chromium`"
 )
 
+# In a page before its own scripts: when the largest thing was painted, and how far things moved.
+WATCH = """
+window.paint = 0; window.shift = 0;
+new PerformanceObserver((list) => {
+  for (const entry of list.getEntries()) window.paint = entry.startTime;
+}).observe({ type: "largest-contentful-paint", buffered: true });
+new PerformanceObserver((list) => {
+  for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shift += entry.value;
+}).observe({ type: "layout-shift", buffered: true });
+"""
+
 
 def find_browser(playwright) -> str | None:
     """Chromium or Chrome on the path, else Playwright's own, else None."""

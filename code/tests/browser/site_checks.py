@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
 
+import browser_harness as harness
 from bs4 import BeautifulSoup
 from diagram_checks import COLOURS as DIAGRAM_COLOURS
 from diagram_checks import FAULTS as DIAGRAM_FAULTS
@@ -79,18 +80,12 @@ FINDERS = {
     "diagram faults": DIAGRAM_FAULTS,
     "diagram colours": DIAGRAM_COLOURS,
 }
-# Before a widget wakes: the height that the page keeps for each. And how far things moved by then.
-EARLY = """
-window.attnShift = 0;
-new PerformanceObserver((list) => {
-  for (const entry of list.getEntries()) if (!entry.hadRecentInput) attnShift += entry.value;
-}).observe({ type: "layout-shift", buffered: true });
-document.addEventListener("DOMContentLoaded", () => {
-  window.attnAwake = document.querySelectorAll(".attn-widget[data-widget]").length;
-  window.attnHeights = [...document.querySelectorAll(".attn-widget")].map((b) => b.offsetHeight);
-});
-"""
 HEIGHTS = "() => [...document.querySelectorAll('.attn-widget')].map((box) => box.offsetHeight)"
+# The heights that a page keeps for its widgets, read before the first of them is awake.
+EARLY = f"""document.addEventListener("DOMContentLoaded", () => {{
+  window.attnAwake = document.querySelectorAll(".attn-widget[data-widget]").length;
+  window.attnHeights = ({HEIGHTS})();
+}});"""
 
 
 @cache
@@ -145,7 +140,7 @@ def walk(visit, site, base, pages, **options) -> dict[str, Found]:
     found = {}
     with visit(base, **options) as shown:
         page, asked = shown.page, set()
-        page.add_init_script(EARLY)
+        page.add_init_script(harness.WATCH + EARLY)
         page.on("request", lambda request: asked.add(request.url))
         for name in pages:
             page.goto("about:blank")  # what the page before still asks for is not this one's
@@ -153,7 +148,7 @@ def walk(visit, site, base, pages, **options) -> dict[str, Found]:
             asked.clear()
             arrive(page, site, base, name)
             weight = bytes_of(site, base, asked) if base.startswith("http") else 0
-            shift, awake, kept = page.evaluate("[attnShift, attnAwake, attnHeights]")
+            shift, awake, kept = page.evaluate("[window.shift, attnAwake, attnHeights]")
             assert awake == 0, "too late: a widget was awake before its height was read"
             wake(page)
             taken = page.evaluate(HEIGHTS)
