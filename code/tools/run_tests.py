@@ -15,12 +15,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 AT_ONCE = 3
 BROWSER, JUPYTER = "code/tests/browser", "code/tests/browser/test_jupyter.py"
-PARTS = (  # together the testpaths of pyproject.toml; last what uses both cores
-    (BROWSER, f"--ignore={JUPYTER}"),
+PARTS = (  # together the testpaths of pyproject.toml, the longest first
     ("code/tests", "code/grammar/tests", f"--ignore={BROWSER}"),
+    (BROWSER, f"--ignore={JUPYTER}"),
     ("book",),
-    (JUPYTER,),
     ("exercises/coursegrade/tests",),  # alone: a folder of tests in `code` hides Python's `code`
+    (JUPYTER,),
 )
 PYTEST = [sys.executable, "-m", "pytest", "--nbval"]
 
