@@ -62,6 +62,15 @@ def test_a_sabotage_of_each_chapter_is_noticed(chapter):
 
 
 @pytest.mark.parametrize("chapter", doubt.chapters())
+def test_each_sabotage_fits_the_code_of_today(chapter):
+    cells = "\0".join(doubt.cells_of(doubt.BOOK / f"{chapter}.ipynb"))
+    for sabotage in doubt.load(chapter):
+        file = doubt.ROOT / "code" / sabotage["file"]
+        text = cells if sabotage["file"] == "cell" else file.read_text(encoding="utf-8")
+        assert doubt.replaced(text, sabotage) != text
+
+
+@pytest.mark.parametrize("chapter", doubt.chapters())
 def test_the_page_says_of_each_sabotage_what_noticed_it(chapter):
     page = doubt.PAGE.read_text(encoding="utf-8")
     (part,) = [part for part in page.split("## ") if f"({chapter}.ipynb)" in part]

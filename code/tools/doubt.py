@@ -92,8 +92,7 @@ def rehearse(notebook: Path, folder: str, sabotages: list[dict]) -> dict[str, Ve
         del sys.modules[name]  # so that they come from the folder, in a test's process too
     sys.path.insert(0, folder)
     os.chdir(notebook.parent)
-    nb = nbformat.read(notebook, as_version=4)
-    cells = [cell.source for cell in code_cells(nb) if not why_skipped(tags(cell))]
+    cells = cells_of(notebook)
     places = {s["what"]: place_of(s, cells) for s in sabotages}
     last = max(places.values(), default=len(cells) - 1)
     names, verdicts = {"__name__": "__main__"}, {}
@@ -106,6 +105,12 @@ def rehearse(notebook: Path, folder: str, sabotages: list[dict]) -> dict[str, Ve
         if verdict.state != "unnoticed":
             return verdicts | {"itself": verdict}
     return verdicts
+
+
+def cells_of(notebook: Path) -> list[str]:
+    """The code cells of a notebook that run here."""
+    nb = nbformat.read(notebook, as_version=4)
+    return [cell.source for cell in code_cells(nb) if not why_skipped(tags(cell))]
 
 
 def place_of(sabotage: dict, cells: list[str]) -> int:
