@@ -972,7 +972,7 @@ def large_patterns():
 
 
 def haystack(**options):
-    """Forty-four keys, so that the last block is short, and a budget between those of the slider."""
+    """A short last block, and a budget between two of the slider's."""
     given = {"query": 1, "block": 8, "seed": 3}
     return HaystackExplorer(tensor(44, 6), tensor(5, 6, seed=1), **(given | options))
 
@@ -997,13 +997,14 @@ def haystack_said(widget) -> list[str]:
         "hash": "all in its bucket" + f" in any of {rounds} rounds" * (rounds > 1),
         "cluster": f"all in {looked} of {clusters} cluster{'s' * (clusters > 1)}",
     }[widget.scorer]
+    fate, mean = "found" if widget.found()[i] else "missed", kept.double().mean()
     return [
-        f"Query {i} looks for key {widget.needles[i]}: {'found' if widget.found()[i] else 'missed'}.",
+        f"Query {i} looks for key {widget.needles[i]}: {fate}.",
         f"Kept: {kept[i]} of {n} keys, {why}; they hold {three_digits(share[i])} of the weight.",
         f"Multiplications: {widget.spent():,} to choose, {kept[i] * d:,} to score what is kept; "
         f"dense attention {n * d:,}.",
         f"All {q} queries: needle found for {widget.found().sum()}; on average "
-        f"{digits(kept.double().mean(), 1)} keys kept, with {three_digits(share.mean())} of the weight.",
+        f"{digits(mean, 1)} keys kept, with {three_digits(share.mean())} of the weight.",
     ]
 
 

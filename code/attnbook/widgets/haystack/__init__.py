@@ -17,7 +17,17 @@ from .arguments import as_directions, as_needles, as_pair, from_steps, in_whole_
 SCORERS = ("mean", "low_rank", "hash", "cluster")
 SIZES = {"block": (1, 2, 4, 8, 16, 32, 64), "buckets": (2, 4, 8, 16, 32)}
 LIMITS = {"rounds": 8, "clusters": 32, "nearest": 4}
-CONTROLS = ("query", "scorer", "block", "rank", "budget", "buckets", "rounds", "clusters", "nearest")
+CONTROLS = (
+    "query",
+    "scorer",
+    "block",
+    "rank",
+    "budget",
+    "buckets",
+    "rounds",
+    "clusters",
+    "nearest",
+)
 
 
 class HaystackExplorer(Widget):
@@ -213,9 +223,10 @@ class HaystackExplorer(Widget):
         if self.scorer == "cluster":
             centres = self.centres()
             home = cheap._nearness(keys, centres).argmax(-1)  # (n,)
-            far = queries.square().sum(-1, keepdim=True) - 2 * cheap._nearness(queries, centres)
-            kept = cheap.same_cluster(queries, keys, centres, nearest=self.nearest)
-            return -far.clamp(min=0).sqrt()[:, home], kept
+            near = cheap._nearness(queries, centres)
+            far = queries.square().sum(-1, keepdim=True) - 2 * near
+            looked = cheap.keep_blocks(near, self.nearest, 1, self.clusters)  # of equal the first
+            return -far.clamp(min=0).sqrt()[:, home], looked[:, home]
         if self.scorer == "low_rank":
             few = from_steps(self._directions, self._steps[2], d, -1)[:, : self.rank]
             scores = (queries @ few) @ (keys @ few).mT
