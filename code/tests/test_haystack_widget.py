@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import attnbook as ab
 from attnbook.widgets import HaystackExplorer, haystack
 
-SCORERS = haystack.SCORERS
+SCORERS = tuple(haystack.CHOICES)
 
 
 def drawn(n, q, d, seed=0):
@@ -75,7 +75,7 @@ def test_blocks_are_those_of_the_package():
 def test_the_low_rank_score_is_an_indexer_of_one_head():
     widget = HaystackExplorer(*drawn(50, 6, 4), scorer="low_rank", rank=2, budget=9)
     keys, queries = widget.rounded()
-    few = haystack.from_steps(widget._directions, widget._steps[2], 4, 4)[:, :2]
+    few = widget._haystack().directions[:, :2]
     indexer = ab.Indexer(4, 4, heads=1, size=2, activation=lambda products: products).double()
     for part in (indexer.W_q, indexer.W_k):
         part.weight.data = few.mT.contiguous()
@@ -99,14 +99,14 @@ def test_all_directions_give_back_the_product():
 def test_hash_and_clusters_are_those_of_the_package():
     widget = HaystackExplorer(*drawn(50, 6, 4), buckets=8, rounds=3, clusters=5, nearest=2, seed=7)
     keys, queries = widget.rounded()
-    turns = haystack.from_steps(widget._rotations, widget._steps[3], 8, 4, 16)[:3, :, :4]
+    turns = widget._haystack().rotations[:3, :, :4]
     codes = ab.hash_codes(queries, turns), ab.hash_codes(keys, turns)
     widget.scorer = "hash"
     assert torch.equal(widget.kept(), ab.same_bucket(*codes)) and widget.spent() == 3 * 4 * 4
     assert widget.scores().max() > 1, "some keys agree in several rounds"
     centres = ab.k_means(keys, 5, generator=torch.Generator().manual_seed(7))
     widget.scorer = "cluster"
-    assert torch.equal(widget.centres(), centres) and widget.spent() == 5 * 4
+    assert widget.spent() == 5 * 4
     assert torch.equal(widget.kept(), ab.same_cluster(queries, keys, centres, nearest=2))
     home = torch.cdist(keys, centres).argmin(-1)
     torch.testing.assert_close(-widget.scores(), torch.cdist(queries, centres)[:, home])
@@ -147,6 +147,24 @@ def test_of_equal_scores_the_first_are_kept():
     for nearest in (1, 2, 4):
         widget = tied_clusters(nearest)
         assert set(widget.kept()[0].nonzero().flatten().tolist()) == set(widget._starts[:nearest])
+
+
+def test_another_setting_may_be_asked_for():
+    """As if it were set; and what is shown stays."""
+    widget = HaystackExplorer(*drawn(64, 8, 6))
+    shown = widget.kept()
+    other = {"scorer": "hash", "rounds": 3, "buckets": 4}
+    asked = widget.kept(**other), widget.scores(**other), widget.found(**other)
+    asked = [*asked, widget.weight_kept(**other), torch.tensor(widget.spent(**other))]
+    assert torch.equal(widget.kept(), shown) and widget.scorer == "mean" and widget.rounds == 2
+    for name, value in other.items():
+        setattr(widget, name, value)
+    now = widget.kept(), widget.scores(), widget.found(), widget.weight_kept()
+    for one, two in zip(asked, [*now, torch.tensor(widget.spent())], strict=True):
+        assert torch.equal(one, two)
+    refuses(ValueError, "settings must be any of", widget.kept, query=1)
+    refuses(ValueError, "rounds must be 1 to 8", widget.found, rounds=9)
+    refuses(ValueError, "scorer must be one of", widget.spent, scorer="dense")
 
 
 def test_a_seed_draws_the_same_and_another_does_not():

@@ -12,7 +12,7 @@ from test_haystack_widget import tied_clusters, widgets
 from widget_rows import digits, haystack, haystack_heard, haystack_key, haystack_shows
 
 from attnbook.widgets import HaystackExplorer
-from attnbook.widgets.haystack import SCORERS, from_steps
+from attnbook.widgets.haystack import CHOICES, SETTINGS
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
 import speed
@@ -30,17 +30,14 @@ CALL = """(all) => all.map(({ arrays, settings, ...sizes }) => {
 })"""
 SEEN = """[...document.querySelectorAll("input[type=range]")].flatMap(
   (node, at) => (node.checkVisibility() ? [at] : []))"""
-SETTINGS = ("scorer", "block", "budget", "rank", "buckets", "rounds", "clusters", "nearest")
 
 
 def sent(widget):
     """What the browser is given, without the packing."""
     n, q, d, most = widget._shape
-    shapes = {"keys": (n, d), "queries": (q, d), "directions": (d, most), "rotations": (8, d, 16)}
-    arrays = {
-        name: from_steps(getattr(widget, f"_{name}"), step, *shape).flatten().tolist()
-        for (name, shape), step in zip(shapes.items(), widget._steps, strict=True)
-    }
+    parts = widget._haystack()._asdict()
+    del parts["seed"]
+    arrays = {name: array.flatten().tolist() for name, array in parts.items()}
     sizes = {"n": n, "q": q, "d": d, "most": most, "starts": widget._starts}
     options = {name: getattr(widget, name) for name in SETTINGS}
     return sizes | {"needles": widget.needles, "arrays": arrays, "settings": options}
@@ -67,7 +64,7 @@ def test_what_is_kept_is_pythons(module, several):
         assert shares == pytest.approx(widget.weight_kept().tolist(), abs=1e-12)
 
 
-@pytest.mark.parametrize("scorer", SCORERS)
+@pytest.mark.parametrize("scorer", CHOICES)
 def test_a_page_says_what_python_says(show, scorer):
     widget = haystack(scorer=scorer, rank=2)
     page = show(widget).page
@@ -150,7 +147,7 @@ def test_a_change_of_256_keys_takes_less_than_a_frame(browser):
     """The least of many, so that a busy machine does not count."""
     random = torch.Generator().manual_seed(0)
     keys, queries = torch.randn(256, 16, generator=random), torch.randn(16, 16, generator=random)
-    for scorer in SCORERS:
+    for scorer in CHOICES:
         with speed.shown(browser, HaystackExplorer(keys, queries, scorer=scorer)) as page:
             for slider in page.evaluate(SEEN):
                 assert min(page.evaluate(speed.CHANGES, [[slider], 20])) < 16, (scorer, slider)

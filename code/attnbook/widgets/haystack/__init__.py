@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import torch
 import traitlets as t
 from torch import Tensor
 
-from ... import cheap
 from ..._checks import as_some, check_choice, check_count
 from ...normalize import masked_softmax
 from ...scores import scaled_dot
 from ..base import Widget, one_of, place_of
 from .arguments import as_directions, as_needles, as_pair, from_steps, in_whole_steps
+from .choices import CHOICES, Choice, Haystack
 
-SCORERS = ("mean", "low_rank", "hash", "cluster")
 SIZES = {"block": (1, 2, 4, 8, 16, 32, 64), "buckets": (2, 4, 8, 16, 32)}
 LIMITS = {"rounds": 8, "clusters": 32, "nearest": 4}
-CONTROLS = (
-    "query",
-    "scorer",
-    "block",
-    "rank",
-    "budget",
-    "buckets",
-    "rounds",
-    "clusters",
-    "nearest",
-)
+SETTINGS = ("scorer", "block", "rank", "budget", "buckets", "rounds", "clusters", "nearest")
+CONTROLS = ("query", *SETTINGS)
 
 
 class HaystackExplorer(Widget):
@@ -92,7 +84,7 @@ class HaystackExplorer(Widget):
     controls = t.List(t.Unicode()).tag(sync=True)
 
     _check_query = place_of("query", "queries", lambda self: self._shape[1])
-    _check_scorer = one_of("scorer", lambda self: SCORERS)
+    _check_scorer = one_of("scorer", lambda self: CHOICES)
 
     def __init__(
         self,
@@ -148,92 +140,72 @@ class HaystackExplorer(Widget):
         n, q, _, _ = self._shape
         return as_needles(proposal["value"], q, n)
 
-    @t.validate("budget", "rank", "rounds", "clusters", "nearest")
-    def _check_count(self, proposal):
-        name, (n, _, _, r) = proposal["trait"].name, self._shape
-        most = {"budget": n, "rank": r, "clusters": min(LIMITS["clusters"], n)}
-        return check_count(name, proposal["value"], 1, most.get(name) or LIMITS[name])
+    @t.validate("budget", "rank", "rounds", "clusters", "nearest", "block", "buckets")
+    def _check_setting(self, proposal):
+        return self._setting(proposal["trait"].name, proposal["value"])
 
-    @t.validate("block", "buckets")
-    def _check_size(self, proposal):
-        name = proposal["trait"].name
-        return check_choice(name, check_count(name, proposal["value"]), SIZES[name])
+    def _setting(self, name: str, value):
+        """A setting's value, or raise."""
+        if name == "scorer":
+            return check_choice(name, value, CHOICES)
+        if name in SIZES:
+            return check_choice(name, check_count(name, value), SIZES[name])
+        n, _, _, r = self._shape
+        most = {"budget": n, "rank": r, "clusters": min(LIMITS["clusters"], n)}
+        return check_count(name, value, 1, most.get(name) or LIMITS[name])
 
     def rounded(self) -> tuple[Tensor, Tensor]:
         """Keys (n, d) and queries (q, d) as they are computed with, in double precision."""
-        n, q, d, _ = self._shape
-        keys = from_steps(self._keys, self._steps[0], n, d)
-        return keys, from_steps(self._queries, self._steps[1], q, d)
+        return self._haystack()[:2]
 
     def weights(self) -> Tensor:
         """The weights of dense attention, (q, n)."""
         keys, queries = self.rounded()
         return masked_softmax(scaled_dot(queries, keys))
 
-    def scores(self) -> Tensor:
+    def kept(self, **settings) -> Tensor:
+        """Which keys are kept for each query, boolean (q, n).
+
+        Here and below `settings`, such as scorer="hash" or block=16, count instead of those that
+        are shown, which stay as they are.
+        """
+        return self._choice(settings).kept
+
+    def scores(self, **settings) -> Tensor:
         """The cheap score of each key, (q, n): the larger, the sooner it is kept.
 
         Of a block for all its keys; of a hash the number of rounds that agree; of a cluster the
         negative distance from the query to its centre.
         """
-        return self._choice()[0]
+        return self._choice(settings).scores
 
-    def kept(self) -> Tensor:
-        """Which keys are kept for each query, boolean (q, n)."""
-        return self._choice()[1]
-
-    def found(self) -> Tensor:
+    def found(self, **settings) -> Tensor:
         """For which queries the needle is kept, boolean (q,)."""
-        return self.kept()[torch.arange(self._shape[1]), self.needles]
+        return self.kept(**settings)[torch.arange(self._shape[1]), self.needles]
 
-    def weight_kept(self) -> Tensor:
+    def weight_kept(self, **settings) -> Tensor:
         """The share of dense attention's weight that lies on kept keys, (q,)."""
-        return (self.weights() * self.kept()).sum(-1)
+        return (self.weights() * self.kept(**settings)).sum(-1)
 
-    def spent(self) -> int:
-        """Multiplications to choose for one query.
+    def spent(self, **settings) -> int:
+        """Multiplications to choose for one query, where the scores of dense attention need n * d.
 
-        Those that turn the query count; what is the same for all queries (means, codes, centres,
-        keys in few features) does not. Dense attention's scores need n * d.
+        What is the same for all queries (means, codes, centres, keys in few features) is left out.
         """
-        n, _, d, _ = self._shape
-        return {
-            "mean": -(-n // self.block) * d,
-            "low_rank": d * self.rank + n * self.rank,
-            "hash": self.rounds * d * self.buckets // 2,
-            "cluster": self.clusters * d,
-        }[self.scorer]
+        return self._choice(settings).spent
 
-    def centres(self) -> Tensor:
-        """The centres of the clusters, (clusters, d), where k-means leaves them."""
-        start = torch.Generator().manual_seed(self._seed)
-        return cheap.k_means(self.rounded()[0], self.clusters, generator=start)
+    def _haystack(self) -> Haystack:
+        n, q, d, r = self._shape
+        shapes = (n, d), (q, d), (d, r), (LIMITS["rounds"], d, SIZES["buckets"][-1] // 2)
+        data = self._keys, self._queries, self._directions, self._rotations
+        parts = zip(data, self._steps, shapes, strict=True)
+        return Haystack(*(from_steps(*part) for part in parts), self._seed)
 
-    def _choice(self) -> tuple[Tensor, Tensor]:
-        """Scores and kept keys of all queries, each (q, n), by the package's own functions."""
-        keys, queries = self.rounded()
-        n, d = keys.shape
-        if self.scorer == "hash":
-            shape = LIMITS["rounds"], d, SIZES["buckets"][-1] // 2
-            turns = from_steps(self._rotations, self._steps[3], *shape)
-            turns = turns[: self.rounds, :, : self.buckets // 2]
-            codes = cheap.hash_codes(queries, turns), cheap.hash_codes(keys, turns)
-            agree = (codes[0].unsqueeze(1) == codes[1]).sum(-1).double()
-            return agree, cheap.same_bucket(*codes)
-        if self.scorer == "cluster":
-            centres = self.centres()
-            home = cheap._nearness(keys, centres).argmax(-1)  # (n,)
-            near = cheap._nearness(queries, centres)
-            far = queries.square().sum(-1, keepdim=True) - 2 * near
-            looked = cheap.keep_blocks(near, self.nearest, 1, self.clusters)  # of equal the first
-            return -far.clamp(min=0).sqrt()[:, home], looked[:, home]
-        if self.scorer == "low_rank":
-            few = from_steps(self._directions, self._steps[2], d, -1)[:, : self.rank]
-            scores = (queries @ few) @ (keys @ few).mT
-            return scores, cheap.keep_blocks(scores, self.budget, 1, n)
-        scores = cheap.mean_key_scores(queries, keys, block=self.block)  # (q, blocks)
-        kept = cheap.keep_blocks(scores, max(1, self.budget // self.block), self.block, n)
-        return scores.repeat_interleave(self.block, dim=-1)[:, :n], kept
+    def _choice(self, settings: dict) -> Choice:
+        as_some("settings", settings, SETTINGS)
+        use = {name: getattr(self, name) for name in SETTINGS}
+        use |= {name: self._setting(name, value) for name, value in settings.items()}
+        return CHOICES[use["scorer"]](self._haystack(), SimpleNamespace(**use))
 
     def __repr__(self) -> str:
         n, q, _, _ = self._shape

@@ -49,6 +49,6 @@ def in_whole_steps(array: np.ndarray) -> tuple[bytes, float]:
     return np.rint(array / step).astype("<i2").tobytes(), step
 
 
-def from_steps(data: bytes, step: float, *shape: int) -> torch.Tensor:
+def from_steps(data: bytes, step: float, shape: tuple[int, ...]) -> torch.Tensor:
     """The numbers again, in double precision."""
     return torch.from_numpy(np.frombuffer(data, "<i2").reshape(shape) * step)
