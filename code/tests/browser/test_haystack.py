@@ -11,6 +11,7 @@ from page_parts import colours, live, rgb, soon, use
 from test_haystack_widget import tied_clusters, widgets
 from widget_rows import digits, haystack, haystack_heard, haystack_key, haystack_shows
 
+import attnbook as ab
 from attnbook.widgets import HaystackExplorer
 from attnbook.widgets.haystack import CHOICES, SETTINGS
 
@@ -43,10 +44,19 @@ def sent(widget):
     return sizes | {"needles": widget.needles, "arrays": arrays, "settings": options}
 
 
-@given(st.lists(widgets(), min_size=1, max_size=6))
-@in_browser
-def test_what_is_kept_is_pythons(module, several):
-    several = [*several, tied_clusters(2)]
+def slow_clusters():
+    """Clusters whose centres still move in the last step, and would in one more."""
+    keys = torch.randn(256, 3, generator=torch.Generator().manual_seed(2))
+    widget = HaystackExplorer(keys, keys[:4], scorer="cluster", clusters=16)
+    centres = [
+        ab.k_means(widget.rounded()[0], 16, steps=n, generator=torch.Generator().manual_seed(0))
+        for n in (9, 10, 11)
+    ]
+    assert not torch.equal(centres[0], centres[1]) and not torch.equal(centres[1], centres[2])
+    return widget
+
+
+def assert_pythons(module, several):
     found = module("haystack/choose.js").evaluate(CALL, [sent(widget) for widget in several])
     for widget, one in zip(several, found, strict=True):
         shape = widget.kept().shape
@@ -62,6 +72,16 @@ def test_what_is_kept_is_pythons(module, several):
         assert [x["count"] for x in one["results"]] == widget.kept().sum(-1).tolist()
         shares = [x["weight"] for x in one["results"]]
         assert shares == pytest.approx(widget.weight_kept().tolist(), abs=1e-12)
+
+
+@given(st.lists(widgets(), min_size=1, max_size=6))
+@in_browser
+def test_what_is_kept_is_pythons(module, several):
+    assert_pythons(module, several)
+
+
+def test_hard_clusters_are_pythons(module):
+    assert_pythons(module, [tied_clusters(2), slow_clusters()])
 
 
 @pytest.mark.parametrize("scorer", CHOICES)
