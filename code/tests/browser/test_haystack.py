@@ -80,8 +80,14 @@ def test_what_is_kept_is_pythons(module, several):
     assert_pythons(module, several)
 
 
+def empty_clusters():
+    """Each key twice, and a centre at each: one of two is nearest to no key."""
+    options = {"scorer": "cluster", "clusters": 8, "nearest": 3}
+    return HaystackExplorer(torch.eye(4).repeat(2, 1), [[3.0, 2.0, 1.0, 0.5]], **options)
+
+
 def test_hard_clusters_are_pythons(module):
-    assert_pythons(module, [tied_clusters(2), slow_clusters()])
+    assert_pythons(module, [tied_clusters(2), slow_clusters(), empty_clusters()])
 
 
 @pytest.mark.parametrize("scorer", CHOICES)
