@@ -80,14 +80,15 @@ def test_what_is_kept_is_pythons(module, several):
     assert_pythons(module, several)
 
 
-def empty_clusters():
+def empty_clusters(nearest):
     """Each key twice, and a centre at each: one of two is nearest to no key."""
-    options = {"scorer": "cluster", "clusters": 8, "nearest": 3}
-    return HaystackExplorer(torch.eye(4).repeat(2, 1), [[3.0, 2.0, 1.0, 0.5]], **options)
+    options = {"scorer": "cluster", "clusters": 8, "nearest": nearest}
+    return HaystackExplorer(torch.eye(4).repeat(2, 1), [[0.5, 1.0, 3.0, 2.0]], **options)
 
 
 def test_hard_clusters_are_pythons(module):
-    assert_pythons(module, [tied_clusters(2), slow_clusters(), empty_clusters()])
+    empty = [empty_clusters(nearest) for nearest in (1, 2, 3, 4)]
+    assert_pythons(module, [tied_clusters(2), slow_clusters(), *empty])
 
 
 @pytest.mark.parametrize("scorer", CHOICES)
