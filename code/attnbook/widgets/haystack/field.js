@@ -69,6 +69,7 @@ function paintBars(ctx, plan, { scores, kept, block }, palette) {
   const { cell, bars } = plan;
   const [low, high] = [Math.min(...scores), Math.max(...scores)];
   inRuns(plan, (a, b) => Math.floor(a / block) === Math.floor(b / block), (j, length) => {
+    if (j % block) return; // a later row of a block that has its bar
     const [x, y] = cornerOf(plan, j);
     const height = Math.max(1, (bars - 3) * (high > low ? (scores[j] - low) / (high - low) : 0.5));
     ctx.fillStyle = kept[j] ? palette.muted : palette.grid;
