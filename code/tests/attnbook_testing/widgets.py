@@ -7,6 +7,7 @@ import numpy as np
 from attnbook.widgets import (
     AlignmentViewer,
     AttentionHeatmap,
+    HaystackExplorer,
     HeadAblation,
     KernelRegression,
     LayerHeadBrowser,
@@ -29,6 +30,7 @@ SMALL = {
     "patterns": PatternDesigner,
     "positions": PositionExplorer,
     "window": lambda: LocalWindow([0.0, 1.0, 2.0], radius=1),
+    "haystack": lambda: HaystackExplorer(np.eye(4), np.eye(4)[:2]),
     "normalizer": lambda: NormalizerExplorer([1.0, 0.6, -0.8]),
     "sampler": lambda: NextTokenSampler([[0.0, 1.0], [2.0, 0.0]], ["a", "b"], follow=[0, 1]),
 }
@@ -41,6 +43,9 @@ REFUSED = {
     "browser": {"kind": "x", "example": 3, "layer": 9, "head": 9, "cell": [0, 9], "vmax": -1.0},
     "window": {"centre": 2.5, "radius": 0, "bell": "gauss"},
     "patterns": {"n": 257, "terms": [], "layers": 0, "query": 256},
+    "haystack": {"query": 2, "scorer": "dense", "block": 3, "budget": 0, "rank": 5}
+    | {"buckets": 6, "rounds": 9, "clusters": 5, "nearest": 0}
+    | {"needles": [0]},
     "normalizer": {"normalizer": "hard", "k": 4, "scores": [1.0, 2.0]},
     "positions": {"kind": "x", "base": -1.0, "d_model": 0},
     "sampler": {"temperature": 0.0, "top_k": 0, "top_p": 0.0, "min_p": 1.5, "path": [2]},

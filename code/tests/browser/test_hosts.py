@@ -88,6 +88,7 @@ window.until = async (what) => {
 STEER = {
     "AttentionHeatmap": {"temperature": 2.5},
     "AlignmentViewer": {"step": 2},
+    "HaystackExplorer": {"query": 2},
     "HeadAblation": {"ablated": [0]},
     "KernelRegression": {"width": 1.5},
     "LayerHeadBrowser": {"head": 2},

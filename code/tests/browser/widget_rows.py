@@ -22,6 +22,7 @@ from attnbook import alibi_slopes, truncate
 from attnbook.widgets import (
     AlignmentViewer,
     AttentionHeatmap,
+    HaystackExplorer,
     HeadAblation,
     KernelRegression,
     LayerHeadBrowser,
@@ -967,6 +968,111 @@ def large_patterns():
     return [PatternDesigner(256, terms, layers=12, query=255, title="Four"), designed()]
 
 
+# The haystack explorer
+
+
+def haystack(**options):
+    """A short last block, and a budget between two of the slider's."""
+    given = {"query": 1, "block": 8, "seed": 3}
+    return HaystackExplorer(tensor(44, 6), tensor(5, 6, seed=1), **(given | options))
+
+
+def digits(x, count) -> str:
+    """Digits after the point, as the browser rounds, and its minus sign."""
+    rounded = Decimal(float(x)).quantize(Decimal(1).scaleb(-count), ROUND_HALF_UP)
+    return f"{rounded + 0:.{count}f}".replace("-", "−")
+
+
+def haystack_said(widget) -> list[str]:
+    """What it has to say of its query, of the cost, of all queries."""
+    keys, queries = widget.rounded()
+    (n, d), q, i = keys.shape, len(queries), widget.query
+    kept, share = widget.kept().sum(-1), widget.weight_kept()
+    blocks, rounds, clusters = -(-n // widget.block), widget.rounds, widget.clusters
+    inside = min(blocks, max(1, widget.budget // widget.block))
+    looked = min(clusters, widget.nearest)
+    why = {
+        "mean": f"in {inside} of {blocks} block{'s' * (blocks > 1)}",
+        "low_rank": "the best by the low-rank score",
+        "hash": "all in its bucket" + f" in any of {rounds} rounds" * (rounds > 1),
+        "cluster": f"all in {looked} of {clusters} cluster{'s' * (clusters > 1)}",
+    }[widget.scorer]
+    fate, mean = "found" if widget.found()[i] else "missed", kept.double().mean()
+    return [
+        f"Query {i} looks for key {widget.needles[i]}: {fate}.",
+        f"Kept: {kept[i]} of {n} keys, {why}; they hold {three_digits(share[i])} of the weight.",
+        f"Multiplications: {widget.spent():,} to choose, {kept[i] * d:,} to score what is kept; "
+        f"dense attention {n * d:,}.",
+        f"All {q} queries: needle found for {widget.found().sum()}; on average "
+        f"{digits(mean, 1)} keys kept, with {three_digits(share.mean())} of the weight.",
+    ]
+
+
+def haystack_key(widget, j) -> tuple[str, str, float, str]:
+    """A key of the shown query: its name, weight, cheap score and fate."""
+    i = widget.query
+    needle = " (needle)" * (widget.needles[i] == j)
+    fate = "kept" if widget.kept()[i, j] else "left out"
+    score = widget.scores()[i, j].item()
+    return f"key {j}{needle}", three_digits(widget.weights()[i, j]), score, fate
+
+
+def haystack_shows(page, widget):
+    """Lines and hidden table are Python's."""
+    assert readout(page).split("\n") == haystack_said(widget)
+    keys = [haystack_key(widget, j) for j in range(len(widget.rounded()[0]))]
+    wanted = [[name, weight, digits(score, 2), fate] for name, weight, score, fate in keys]
+    assert cells(page) == [[text.replace("−", "-") for text in row] for row in wanted]
+
+
+def haystack_heard(widget, place):
+    """A key in words; or, where another query is shown, all of it."""
+    query, j = place
+    widget.query = query
+    if j is None:
+        return " ".join(haystack_said(widget))
+    name, weight, score, fate = haystack_key(widget, j)
+    return f"{name}: weight {weight}; its block's cheap score {digits(score, 2)}; {fate}"
+
+
+HAYSTACK_CONTROLS = [
+    ("slider", "Query", "ArrowRight", {"query": 2}),
+    ("slider", "Block", "Home", {"block": 1}),
+    ("slider", "Block", "End", {"block": 64}),
+    ("slider", "Block", "ArrowLeft", {"block": 32}),
+    ("slider", "Budget", "ArrowRight", {"budget": 6}),  # it began between two of the list
+    ("combobox", "Keep", "low_rank", {"scorer": "low_rank"}),
+    ("slider", "Rank", "Home", {"rank": 1}),
+    ("slider", "Budget", "End", {"budget": 44}),
+    ("combobox", "Keep", "hash", {"scorer": "hash"}),
+    ("slider", "Buckets", "End", {"buckets": 32}),
+    ("slider", "Rounds", "End", {"rounds": 8}),
+    ("slider", "Rounds", "Home", {"rounds": 1}),
+    ("combobox", "Keep", "cluster", {"scorer": "cluster"}),
+    ("slider", "Clusters", "ArrowLeft", {"clusters": 7}),
+    ("slider", "Look in", "End", {"nearest": 4}),
+]
+HAYSTACK_NEEDLE = haystack().needles[1]
+HAYSTACK_KEYS = [(None, (1, HAYSTACK_NEEDLE)), ("Home", (1, 0)), ("ArrowRight", (1, 1))]
+HAYSTACK_KEYS += [("ArrowDown", (1, 33)), ("ArrowDown", (1, 33)), ("PageDown", (2, None))]
+HAYSTACK_KEYS += [("ArrowLeft", (2, 32)), ("ArrowUp", (2, 0)), ("ArrowLeft", (2, 0))]
+HAYSTACK_KEYS += [("End", (2, 43)), ("ArrowRight", (2, 43)), ("PageUp", (1, None))]
+
+
+def odd_haystacks():
+    alike = {"title": WORD, "alt": WORD, "block": 2}
+    return [
+        HaystackExplorer(np.ones((5, 1)), np.ones((1, 1)), **alike),
+        HaystackExplorer(np.zeros((2, 3)), np.zeros((2, 3)), scorer="cluster", needles=[1, 0]),
+    ]
+
+
+def large_haystacks():
+    keys, queries = tensor(256, 32), tensor(32, 32, seed=1)
+    every = ("mean", "low_rank", "hash", "cluster")
+    return [HaystackExplorer(keys, queries, scorer=scorer, title="Many") for scorer in every]
+
+
 ROWS = {
     "heat map": Row(
         make=explorer,
@@ -1101,6 +1207,17 @@ ROWS = {
         odd=odd_patterns,
         large=large_patterns,
         bare=lambda: designed(controls=()),
+    ),
+    "haystack": Row(
+        make=haystack,
+        shows=haystack_shows,
+        heard=haystack_heard,
+        controls=HAYSTACK_CONTROLS,
+        keys=HAYSTACK_KEYS,
+        odd=odd_haystacks,
+        large=large_haystacks,
+        rich={"scorer": "hash"},
+        bare=lambda: haystack(controls=()),
     ),
     "normalisers": Row(
         make=normalizer,

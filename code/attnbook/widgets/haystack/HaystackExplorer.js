@@ -1,0 +1,139 @@
+// A haystack: many keys, one query, a cheap choice among them; what it keeps and what it misses.
+import { makeControls } from "../core/controls.js";
+import { limit, onKeys, pointOn } from "../core/gestures.js";
+import { element } from "../core/inputs.js";
+import { HEARD } from "../core/skeleton.js";
+import { onStage } from "../core/stage.js";
+import { View } from "../core/view.js";
+import { choose, denseWeights, judge } from "./choose.js";
+import { haystackOf } from "./data.js";
+import { drawField, fieldKeyAt, planField } from "./field.js";
+import { MAKERS } from "./inputs.js";
+import { describeChoice, describeKey, fillKeys } from "./words.js";
+
+/** The top of a scale: the least of 1, 0.5, 0.2, 0.1, 0.05, ... that holds the weight. */
+function roundUp(weight) {
+  const power = 10 ** Math.floor(Math.log10(weight));
+  return [1, 2, 5, 10].map((step) => Number((step * power).toPrecision(1))).find((top) => top >= weight * (1 - 1e-9));
+}
+
+const MOVED = Object.keys(MAKERS);
+const SKELETON = `
+  <p class="ah-title"></p>
+  <div class="hx-figure">
+    <canvas tabindex="0" role="application" aria-roledescription="keys"></canvas>
+  </div>
+  <div class="ah-legend" aria-hidden="true">
+    <span class="ah-key"><i class="hx-dot"></i><i class="hx-dot hx-large"></i>weight in dense attention, up to <span class="hx-top"></span></span>
+    <span class="ah-key"><i class="hx-bars"></i>cheap score</span>
+    <span class="ah-key"><i class="ah-swatch ah-masked"></i>left out</span>
+    <span class="ah-key"><i class="hx-ring"></i>needle</span>
+    <span class="ah-key"><i class="hx-ring hx-missing"></i>missed</span>
+  </div>
+  <p class="hx-said" aria-hidden="true"></p>
+  ${HEARD}`;
+
+class HaystackView extends View {
+  constructor(model, root, palette) {
+    super(model, root, palette, SKELETON);
+    this.canvas = this.find("canvas");
+    this.figure = this.find(".hx-figure");
+    this.said = this.find(".hx-said");
+    this.key = null; // the marked one
+    this.hay = haystackOf(model);
+    this.weights = denseWeights(this.hay);
+    this.controls = makeControls(model, MAKERS, { moved: MOVED });
+    this.title.after(this.controls.node);
+    this.read();
+    this.place();
+    this.speakLater("");
+    this.listen();
+    this.follow([...MOVED, "needles", "title", "alt"], () => {
+      this.read();
+      this.draw();
+      this.speakLater(this.facts.join(" "));
+    });
+  }
+
+  /** Takes in the model; table and voice follow when things rest. */
+  read() {
+    const { hay, weights } = this;
+    const settings = Object.fromEntries(MOVED.map((name) => [name, this.model.get(name)]));
+    const needles = this.model.get("needles");
+    const choice = choose(hay, settings);
+    const results = judge({ ...hay, needles }, weights, choice.kept);
+    this.picture = { ...hay, ...settings, ...choice, needles, weights, results };
+    this.facts = describeChoice(this.picture);
+    const [first, ...others] = this.facts.map((fact) => element("span", {}, fact));
+    first.className = results[settings.query].found ? "hx-found" : "hx-missed";
+    this.readout.replaceChildren(first, ...others);
+    this.showTitle(this.canvas);
+    this.controls.refresh();
+  }
+
+  /** Shares out the room. In the static page the box's height is fixed: the bars take what is left. */
+  place() {
+    const ratio = this.measure();
+    const width = this.figure.clientWidth || 640;
+    this.plan = planField({ width, height: this.restFor(this.figure), ratio, n: this.hay.n });
+    this.draw();
+  }
+
+  draw() {
+    const { query, n, needles, scorer, block } = this.picture;
+    const row = (numbers) => numbers.subarray(query * n, (query + 1) * n);
+    const [weights, scores, kept] = ["weights", "scores", "kept"].map((name) => row(this.picture[name]));
+    const top = roundUp(Math.max(...weights));
+    drawField(this.canvas, this.plan, {
+      weights, scores, kept, top, needle: needles[query], key: this.key, block: scorer === "mean" ? block : 1,
+    }, this.palette);
+    this.find(".hx-top").textContent = top;
+    this.said.textContent = this.key === null ? "Point at a key, or tap it, to read it." : describeKey(this.picture, this.key);
+  }
+
+  speakLater(text) {
+    const { table } = this.voice;
+    this.voice.later(() => fillKeys(table, this.picture, this.model.get("alt")), text);
+  }
+
+  mark(key) {
+    if (key === this.key) return;
+    this.key = key;
+    this.draw();
+  }
+
+  onKey(name) {
+    const { n, q, query } = this.picture;
+    const from = this.key ?? 0;
+    const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -this.plan.columns, ArrowDown: this.plan.columns };
+    const page = { PageUp: query - 1, PageDown: query + 1 }[name];
+    if (page !== undefined) {
+      this.store({ query: limit(page, 0, q - 1) });
+      return this.voice.say(this.facts.join(" "));
+    }
+    const to = { Home: 0, End: n - 1 }[name] ?? from + by[name];
+    if (Number.isNaN(to)) return false;
+    if (to >= 0 && to < n) this.mark(to);
+    return this.voice.say(describeKey(this.picture, this.key));
+  }
+
+  listen() {
+    const { canvas } = this;
+    const focused = () => canvas.matches(":focus");
+    const point = (event) => {
+      const key = fieldKeyAt(this.plan, ...pointOn(canvas, event));
+      if (key !== null) this.mark(key);
+    };
+    onKeys(canvas, (name) => this.onKey(name));
+    canvas.addEventListener("pointermove", point);
+    canvas.addEventListener("pointerdown", point);
+    canvas.addEventListener("pointerleave", () => { if (!focused()) this.mark(null); });
+    canvas.addEventListener("blur", () => this.mark(null));
+    canvas.addEventListener("focus", () => {
+      this.mark(this.key ?? this.picture.needles[this.picture.query]);
+      this.voice.say(describeKey(this.picture, this.key));
+    });
+  }
+}
+
+export default onStage(HaystackView, "attn-heatmap attn-haystack");
