@@ -222,24 +222,44 @@ def test_gated_cells_keep_their_stored_outputs(tmp_path, monkeypatch):
     assert [c.metadata.tags for c in nb.cells[:2]] == [["gpu"], ["data"]]
 
 
-def test_ignored_outputs_are_renewed_when_their_words_change():
-    def cell(text, source="log()"):
-        return new_code_cell(
-            source,
-            id="x",
-            metadata={"tags": ["nbval-ignore-output"]},
-            outputs=[new_output("stream", text=text)],
-        )
+def ignored(text, source="log()", picture=""):
+    outputs = [new_output("stream", text=text)]
+    if picture:
+        outputs = [new_output("display_data", {"image/png": picture, "text/plain": "<Figure>"})]
+    tagged = {"tags": ["nbval-ignore-output"]}
+    return new_code_cell(source, id=source[:3], metadata=tagged, outputs=outputs)
 
-    def kept(new):
-        old = new_notebook(cells=[cell("epoch 1 took 2.31 s")])
-        new = new_notebook(cells=[new])
-        clean.keep_same_but_for_numbers(old, new)
-        return new.cells[0].outputs[0].text
 
-    assert kept(cell("epoch 1 took 2.57 s")) == "epoch 1 took 2.31 s"
-    assert kept(cell("epoch 1 took long")) == "epoch 1 took long"
-    assert kept(cell("epoch 1 took 2.57 s", source="log(2)")) == "epoch 1 took 2.57 s"
+@pytest.mark.parametrize(
+    "before, after, kept",
+    [
+        ("epoch 1 took 2.31 s", "epoch 1 took 4.57 s", True),
+        ("milliseconds\nn = 64: 2.31", "milliseconds\nn = 64: 4.57", True),
+        ("epoch 1 took 2.31 s", "epoch 1 took long", False),
+        ("loss 1.40, right 0.207", "loss 1.38, right 0.211", True),
+        ("loss 1.40, right 0.207", "loss 1.11, right 0.207", False),
+        ("classes 3", "classes 4", False),
+    ],
+)
+def test_ignored_outputs_are_kept_while_they_say_the_same(before, after, kept):
+    old, new = (new_notebook(cells=[ignored(text)]) for text in (before, after))
+    clean.keep_ignored(old, new)
+    assert new.cells[0].outputs[0].text == (before if kept else after)
+
+
+def test_ignored_outputs_of_another_source_are_new():
+    old = new_notebook(cells=[ignored("took 2.31 s")])
+    new = new_notebook(cells=[ignored("took 2.57 s", source="log(2)")])
+    clean.keep_ignored(old, new)
+    assert new.cells[0].outputs[0].text == "took 2.57 s"
+
+
+@pytest.mark.parametrize("loss, kept", [("1.39", True), ("1.11", False)])
+def test_an_ignored_picture_is_kept_while_no_number_has_moved(loss, kept):
+    old = new_notebook(cells=[ignored("loss 1.40"), ignored("", "plot()", "OLD=")])
+    new = new_notebook(cells=[ignored(f"loss {loss}"), ignored("", "plot()", "NEW=")])
+    clean.keep_ignored(old, new)
+    assert new.cells[1].outputs[0].data["image/png"] == ("OLD=" if kept else "NEW=")
 
 
 def test_a_broken_notebook_stops_the_runner(tmp_path, capsys):

@@ -21,6 +21,8 @@ GATED = {"gpu", "data"}
 
 MODEL_ID = re.compile(r"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])")
 NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
+TIME = re.compile(r"\b(?:ms|µs|milliseconds|microseconds|seconds)\b|\d s\b")
+CLOSE = 0.05  # of a number: more than another processor changes in most losses
 ADDRESS, CELL_PATH = "0x...", "<cell>"  # what stands for a memory address, for a cell's file
 REPLACEMENTS = [
     (re.compile(re.escape(str(ROOT)) + r"/?"), ""),
@@ -70,22 +72,49 @@ def clean(nb, name: str):
     return nb
 
 
-def keep_same_but_for_numbers(old, new) -> None:
-    """Let an ignored cell keep its stored outputs when only numbers and pictures changed.
+def keep_ignored(old, new) -> None:
+    """Let ignored cells keep stored outputs that say the same: times, and numbers that are close.
 
-    Times and training logs differ from run to run; the tests do not compare them, and a fresh
-    copy of them is no change worth a commit. What shows a widget is taken anew, as its state is.
+    Times differ from run to run, and losses a little from processor to processor; the tests do not
+    compare them, and a fresh copy is no change worth a commit. Any other number that moves is news:
+    what it was computed from has changed. Pictures cannot be compared, so they are kept as long as
+    no such number has moved. What shows a widget is taken anew, as its state is.
     """
     stored = {c.id: c for c in old.cells if c.cell_type == "code" and "id" in c}
-    for cell in new.cells:
-        before = stored.get(cell.get("id"))
-        shows_widget = any(
-            WIDGET_VIEW in output.get("data", {}) for output in cell.get("outputs", [])
-        )
-        if before is None or shows_widget or "nbval-ignore-output" not in tags(cell):
-            continue
-        if before.source == cell.source and _shape(before.outputs) == _shape(cell.outputs):
+    pairs = [
+        (stored[cell.id], cell)
+        for cell in new.cells
+        if cell.get("id") in stored
+        and "nbval-ignore-output" in tags(cell)
+        and not any(WIDGET_VIEW in output.get("data", {}) for output in cell.outputs)
+    ]
+    same = [
+        (before, cell)
+        for before, cell in pairs
+        if before.source == cell.source and _shape(before.outputs) == _shape(cell.outputs)
+    ]
+    moved = {cell.id for before, cell in same if _moved(before.outputs, cell.outputs)}
+    for before, cell in same:
+        if cell.id not in moved and not (moved and _has_picture(cell.outputs)):
             cell.outputs = before.outputs
+
+
+def _moved(before, after) -> bool:
+    """Whether a number that is no time differs by more than processors do."""
+    texts = ["\n".join(map(_text, _outputs(outputs))) for outputs in (before, after)]
+    if any(TIME.search(text) for text in texts):
+        return False
+    numbers = (map(float, NUMBER.findall(text)) for text in texts)
+    return any(abs(a - b) > CLOSE * max(a, b) for a, b in zip(*numbers, strict=True))
+
+
+def _text(output) -> str:
+    data = output.get("data", {})
+    return joined(output.get("text", "") or data.get("text/plain", ""))
+
+
+def _has_picture(outputs) -> bool:
+    return any(mime.startswith("image/") for o in outputs for mime in o.get("data", {}))
 
 
 def _shape(outputs) -> list:

@@ -7,7 +7,8 @@
 
 Without names: every notebook in book/. A second run changes no byte. Cells tagged `gpu` or
 `data` keep their stored outputs where this machine cannot run them. Cells tagged
-`nbval-ignore-output` keep theirs when only numbers changed; --fresh takes the new ones.
+`nbval-ignore-output` keep theirs when only times changed, and other numbers by less than 5%;
+--fresh takes the new ones.
 The pictures of widgets are drawn by Chromium. Without it stored ones stay where the widget is the
 same; a widget that is not the same is named, has no picture, and does not pass the check.
 """
@@ -21,7 +22,7 @@ from pathlib import Path
 import nbformat
 import pictures
 from check import problems
-from clean import ROOT, clean, keep_same_but_for_numbers, tags
+from clean import ROOT, clean, keep_ignored, tags
 from gates import KERNEL_ENV, why_skipped
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
@@ -83,7 +84,7 @@ def executed(path: Path, old, nb, fresh: bool):
     if chapter and start is not None:  # the pages without a number show no run time
         record(path.stem, old, processor_seconds() - start)
     if not fresh:
-        keep_same_but_for_numbers(old, nb)
+        keep_ignored(old, nb)
     return clean(nb, path.stem)
 
 
