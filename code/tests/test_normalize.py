@@ -4,6 +4,7 @@ import re
 from functools import partial
 from itertools import pairwise
 
+import entmax
 import pytest
 import torch
 from attnbook_testing import references
@@ -129,6 +130,26 @@ def test_entmax_equals_bisection_for_any_alpha(alpha, case, dtype):
     slack = max(tolerance(dtype), 1e-11) * (100 if alpha == 1.001 else 1)  # a power of 1,000
     found = ab.entmax(scores, case.mask, alpha=alpha)
     torch.testing.assert_close(found, wanted, atol=slack, rtol=0)
+
+
+PEERS = {  # the authors' own package
+    "sparsemax": partial(entmax.sparsemax, dim=-1),
+    "entmax15": partial(entmax.entmax15, dim=-1),
+    "entmax": partial(entmax.entmax_bisect, alpha=1.25, dim=-1, n_iter=80),
+}
+
+
+@pytest.mark.parametrize("name", PEERS)
+@given(seed=st.integers(0, 10_000), k=st.integers(1, 40), spread=st.sampled_from((0.1, 1, 10)))
+def test_equals_the_package_of_its_authors(name, seed, k, spread):
+    """Forward and gradient, on rows without a mask: theirs has none."""
+    scores = spread * some_scores(3, k, seed=seed)
+    found, slope = with_gradient(NORMALIZERS[name], scores, None)
+    wanted, their_slope = with_gradient(lambda x, mask: PEERS[name](x), scores, None)
+    torch.testing.assert_close(found, wanted, atol=1e-9, rtol=0)
+    edge = (found < 1e-6) & (found + wanted > 0)  # whether a key is kept: there the slope jumps
+    assume(not edge.any())
+    torch.testing.assert_close(slope, their_slope, atol=1e-6, rtol=1e-6)
 
 
 def test_a_larger_alpha_keeps_fewer():
