@@ -124,6 +124,23 @@ def test_a_narrow_beam_is_the_search_with_lists_and_weights_follow_it(seed, widt
         )
 
 
+@pytest.mark.parametrize("width", range(7, 13))
+def test_a_beam_wider_than_the_vocabulary_has_a_use_for_every_place(width):
+    """The end at once takes a place; of the pairs in all others the worst then ends for sure."""
+    model, words, wanted = Table(6, seed=width, sharp=0.1), (0, 3, 4, 5), []
+    model.logits[..., [BOS, EOS]] = -30.0
+    for row in range(4):
+        pairs = sorted(itertools.product(words, repeat=2), key=lambda s: -model.log_prob(row, s))
+        before, last = pairs[width - 2]
+        model.logits[row, before, last, EOS] = 30.0  # after other pairs four tokens share alike
+        wanted.append([before, last, EOS])
+        assert list(slow_beam(model, row, 6, width, 3, 0.0)[0]) == wanted[-1]
+    options = {"max_len": 3, "length_penalty": 0.0}
+    assert rows(ab.beam(model, SOURCE, LENS, width=width, **options)) == wanted
+    narrower = rows(ab.beam(model, SOURCE, LENS, width=width - 1, **options))
+    assert all(map(list.__ne__, narrower, wanted)), "the control: a place less, and it is lost"
+
+
 @pytest.mark.parametrize(
     ("going_on", "penalty", "wanted"),
     [(-0.915, 0.0, [EOS]), (-0.915, 1.0, [3, 3, EOS]), (-0.95, 1.0, [EOS])],

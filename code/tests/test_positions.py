@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import attnbook as ab
 
 sizes = st.integers(1, 9)
+bases = st.sampled_from([10_000.0, 500_000.0, 100.0, 3.5])
 
 
 def normal(*shape, seed=0, dtype=torch.float64):
@@ -22,15 +23,21 @@ def normal(*shape, seed=0, dtype=torch.float64):
 # sinusoidal
 
 
-@given(n=st.integers(0, 6), d=sizes, offset=st.integers(0, 3000))
-def test_sinusoid_equals_the_formula(n, d, offset):
-    rows = ab.sinusoid(n, d, offset=offset)
+@given(n=st.integers(0, 6), d=sizes, offset=st.integers(0, 3000), base=bases)
+def test_sinusoid_equals_the_formula(n, d, offset, base):
+    rows = ab.sinusoid(n, d, offset=offset, base=base)
     assert rows.shape == (n, d) and rows.dtype == torch.float32
     for p in range(n):
         for j in range(d):
-            angle = (p + offset) / 10_000 ** (2 * (j // 2) / d)
+            angle = (p + offset) / base ** (2 * (j // 2) / d)
             wanted = math.cos(angle) if j % 2 else math.sin(angle)
             assert rows[p, j].item() == pytest.approx(wanted, abs=1e-6)
+
+
+def test_the_base_is_10_000_unless_another_is_asked_for():
+    x = normal(1, 5, 6)
+    assert torch.equal(ab.sinusoid(5, 6), ab.sinusoid(5, 6, base=10_000.0))
+    assert torch.equal(ab.RotaryPositions(6)(x), ab.RotaryPositions(6, base=10_000.0)(x))
 
 
 # every kind that is a module of x
@@ -76,6 +83,14 @@ def test_learned_positions_say_where_they_end():
         learned(normal(1, 3, 4), offset=6)
 
 
+@pytest.mark.parametrize("std", [0.02, 0.5, 3.0])
+def test_learned_positions_start_with_the_spread_that_was_asked_for(std):
+    torch.manual_seed(0)
+    table = ab.LearnedPositions(100, max_len=400, std=std).table
+    assert table.std().item() == pytest.approx(std, rel=0.02)  # 40,000 numbers: 0.4%
+    assert table.mean().item() == pytest.approx(0, abs=0.03 * std)
+
+
 @every_kind
 def test_the_dtype_of_x_is_kept(kind):
     for dtype in DTYPES:
@@ -114,15 +129,31 @@ def test_wrong_rows_are_refused(kind):
 # rotary
 
 
-@given(n=sizes, half=st.integers(1, 4), offset=st.integers(0, 500))
-def test_rotary_equals_complex_multiplication(n, half, offset):
-    d, x = 2 * half, normal(2, 3, n, 2 * half)
-    turned = ab.RotaryPositions(d, max_len=16)(x, offset=offset)
-    pairs = torch.view_as_complex(x.unflatten(-1, (-1, 2)).contiguous())
+def complex_turns(x, offset, base):
+    """x (..., n, d) turned as complex numbers, in double precision."""
+    n, d = x.shape[-2:]
+    pairs = torch.view_as_complex(x.double().unflatten(-1, (-1, 2)).contiguous())
     places = torch.arange(offset, offset + n).double()
-    rates = 10_000 ** (-torch.arange(half).double() * 2 / d)
-    wanted = pairs * torch.polar(torch.ones(n, half).double(), torch.outer(places, rates))
-    torch.testing.assert_close(turned, torch.view_as_real(wanted).flatten(-2), atol=1e-5, rtol=0)
+    angles = torch.outer(places, base ** (-torch.arange(0, d, 2).double() / d))
+    turned = pairs * torch.polar(torch.ones_like(angles), angles)
+    return torch.view_as_real(turned).flatten(-2)
+
+
+@given(n=sizes, half=st.integers(1, 4), offset=st.integers(0, 500), base=bases)
+def test_rotary_equals_complex_multiplication(n, half, offset, base):
+    d, x = 2 * half, normal(2, 3, n, 2 * half)
+    turned = ab.RotaryPositions(d, max_len=16, base=base)(x, offset=offset)
+    torch.testing.assert_close(turned, complex_turns(x, offset, base), atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_rotary_rounds_half_precision_once(dtype):
+    """Half a unit in the last place, where two rounded products and a sum lose more."""
+    x = normal(2, 3, 40, 8, dtype=dtype)
+    turned = ab.RotaryPositions(8)(x, offset=7)
+    once = torch.finfo(dtype).eps / 2
+    wanted = complex_turns(x, 7, 10_000.0)
+    torch.testing.assert_close(turned.double(), wanted, atol=2e-6, rtol=once)
 
 
 def test_rotary_wants_pairs():

@@ -36,6 +36,7 @@ def test_what_is_drawn_from_is_truncate_of_what_is_held(seed, temperature, top_k
     held = torch.tensor(widget.log_probs())
     wanted = logits[1].log_softmax(0)
     torch.testing.assert_close(held, wanted, atol=3e-4, rtol=0)  # 16 bits
+    assert held.exp().sum().item() == pytest.approx(1, abs=1e-12)  # what rounding lost is shared
     found = widget.probabilities()
     np.testing.assert_allclose(found, ab.truncate(held, **cut).exp(), atol=1e-12)
     assert found[2] == 0 and found.sum() == pytest.approx(1)
@@ -57,6 +58,16 @@ def test_a_text_goes_where_the_table_goes():
     wanted = table(3).log_softmax(1)[2]
     widget.path = [0, 1]
     np.testing.assert_allclose(widget.log_probs(), wanted, atol=3e-4)
+
+
+def test_tokens_are_joined_and_the_prompt_too_where_there_is_one():
+    for prompt, joiner, path in itertools.product(("", "so"), ("", " "), ([], [2], [0, 1, 3])):
+        options = {"prompt": prompt, "joiner": joiner, "path": path}
+        widget = NextTokenSampler(table(), WORDS, follow=range(4), **options)
+        said = prompt
+        for token in path:
+            said = said + joiner + WORDS[token] if said else WORDS[token]
+        assert widget.text() == said
 
 
 def test_what_a_token_leads_to_may_hang_on_it_alone():
