@@ -155,6 +155,8 @@ def check_answers(page, box):
 
     controls = "input:not([type=radio]:checked), select, [role=switch]"
     for control in box.locator(controls).element_handles():
+        if control.evaluate("(n) => Boolean(n.closest('[hidden]'))"):
+            continue  # of another choice
         back = move(control)
         soon(page, changed)
         reset = box.get_by_role("button", name="Reset")

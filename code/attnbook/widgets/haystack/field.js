@@ -8,6 +8,7 @@ const LEFT = 30; // pixels for the number of a row's first key
 const LEAST = 17;
 const MOST = 28;
 const BARS = [8, 15]; // pixels above a row: at least, at most
+const TIGHT = 5; // at least, where a page has fixed the height
 const GAP = 5; // between a row and the bars of the next
 
 /** Places `n` keys in `width`, and in `height` where that is given: rows of a power of two. */
@@ -16,7 +17,8 @@ export function planField({ width, height, ratio, n }) {
   const columns = Math.min(32, 2 ** Math.floor(Math.log2(room / LEAST)), 2 ** Math.ceil(Math.log2(n)));
   const rows = Math.ceil(n / columns);
   const cell = Math.floor(Math.min(MOST, room / columns) * ratio) / ratio;
-  const bars = limit(Math.floor(height / rows) - cell - GAP || 240 / rows - cell, ...BARS);
+  const left = Math.floor(height / rows) - cell - GAP; // NaN without a height
+  const bars = left ? limit(left, TIGHT, BARS[1]) : limit(240 / rows - cell, ...BARS);
   const line = bars + cell + GAP;
   return { width, height: rows * line, ratio, n, columns, rows, cell, bars, line };
 }
