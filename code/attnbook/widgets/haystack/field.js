@@ -20,7 +20,8 @@ export function planField({ width, height, ratio, n }) {
   const left = Math.floor(height / rows) - cell - GAP; // NaN without a height
   const bars = left ? limit(left, TIGHT, BARS[1]) : limit(240 / rows - cell, ...BARS);
   const line = bars + cell + GAP;
-  return { width, height: rows * line, ratio, n, columns, rows, cell, bars, line };
+  const taken = left ? Math.min(Math.floor(height), rows * (line + 1)) : rows * line;
+  return { width, height: taken, ratio, n, columns, rows, cell, bars, line };
 }
 
 /** The key at a point of the canvas, or null. */
