@@ -41,15 +41,20 @@ def tried() -> list[dict]:
     return [trial(name, rate) for name in PLANS for rate in RATES]
 
 
-def one(name: str, seed: int) -> dict:
-    """One seed of one plan."""
-    plan = PLANS[name]
+def taught(plan, seed: int) -> tuple[nn.Module, translators.Corpus, dict]:
+    """One seed of a plan: the model, what it learned from, and both losses after every pass."""
     of = load(plan.split)
     model, history = translators.train(plan, of, seed)
     curves = {
         "loss": [row["loss"] for row in history.epochs],
         "held-out loss": [row["validation"] for row in history.epochs],
     }
+    return model, of, curves
+
+
+def one(name: str, seed: int) -> dict:
+    """One seed of one plan, judged on test pairs."""
+    model, of, curves = taught(PLANS[name], seed)
     return {"seed": seed, "plan": name, **curves, **translators.judge(model, of, JUDGED)}
 
 
