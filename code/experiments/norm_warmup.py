@@ -54,13 +54,13 @@ def exact(model: nn.Module, x: Tensor) -> float:
 
 
 def train(
-    norm: str, warmup: float, rate: float, seed: int, steps: int = STEPS
+    norm: str, warmup: float, rate: float, seed: int, steps: int = STEPS, **sizes: int
 ) -> tuple[nn.Module, History]:
-    """The trained model of a way, and what its training saw."""
+    """The trained model of a way, and what its training saw; other sizes than `SIZES` by name."""
     generator = torch.Generator().manual_seed(seed)
     batches = [words(BATCH, generator) for _ in range(steps)]
     set_seed(seed)
-    model = LanguageModel(30, norm=norm, **SIZES)
+    model = LanguageModel(30, norm=norm, **(SIZES | sizes))
     options = {
         "schedule": partial(one_cycle, warmup=warmup),
         "optimizer": partial(torch.optim.Adam, betas=(0.9, 0.98)),
@@ -69,9 +69,9 @@ def train(
     return model, fit(model, batches, epochs=1, learning_rate=rate, loss=loss, **options)
 
 
-def one(norm: str, warmup: float, rate: float, seed: int) -> dict:
+def one(norm: str, warmup: float, rate: float, seed: int, **sizes: int) -> dict:
     """One training: its curve, its loss on words to choose by, the share of others it writes."""
-    model, history = train(norm, warmup, rate, seed)
+    model, history = train(norm, warmup, rate, seed, **sizes)
     losses = torch.tensor([step["loss"] for step in history.steps])
     generator = torch.Generator().manual_seed(1_000)
     held_out, judged = (words(1_000, generator) for _ in range(2))
