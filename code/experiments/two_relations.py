@@ -138,6 +138,14 @@ def accuracy(model: TwoRelations, examples: Examples, head_mask: Tensor | None =
 
 
 @torch.no_grad()
+def among_two(model: TwoRelations, examples: Examples) -> Tensor:
+    """Share of places where each relation's answer is one of the two likeliest: (2,)."""
+    logits, _ = model(*examples[:3])
+    likeliest = logits.topk(2, dim=-1).indices  # (b, n, r, 2)
+    return (likeliest == examples.answers.unsqueeze(-1)).any(dim=-1).float().mean(dim=(0, 1))
+
+
+@torch.no_grad()
 def heads_on_sources(model: TwoRelations, examples: Examples) -> Tensor:
     """Share of places where a head's largest weight lies on a relation's source: (h, r)."""
     _, weights = model(*examples[:3], need_weights=True)
@@ -206,6 +214,7 @@ def run(seed: int) -> list[dict]:
         left, match, both = accuracy(model, examples).tolist()
         row = {"model": name, "seed": seed, "left": left, "match": match, "both": both}
         row["parameters"] = sum(p.numel() for p in model.parameters())
+        row["among two"] = among_two(model, examples).tolist()
         row["all ways"] = right_all_ways(model, examples)
         row["heads on sources"] = heads_on_sources(model, examples).tolist()
         row["one head out"] = ablations(model, examples).tolist()

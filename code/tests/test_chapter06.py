@@ -4,6 +4,7 @@ import math
 import statistics
 from collections import Counter
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -11,10 +12,12 @@ from attnbook_testing.chapters import cell_runner, fails
 
 import attnbook as ab
 from attnbook.masks import causal_mask, window_mask
+from experiments import other_settings
 from experiments import position_lengths as pl
 from experiments.stored import load_table
 
-run_cell = partial(cell_runner("06_reach"), position_lengths=pl)
+SEEN = {"position_lengths": pl, "other_settings": other_settings, "load_table": load_table}
+run_cell = partial(cell_runner("06_reach"), **SEEN)
 fails = partial(fails, run_cell)
 
 
@@ -185,12 +188,14 @@ def test_the_claims_about_time_fail_for_other_layers():
     by_length = {
         "RNN": [n * 4e-6 for n in (64, 256, 1024, 4096)],
         "GRU": [n * 9e-6 for n in (64, 256, 1024, 4096)],
+        "LSTM": [n * 1e-6 for n in (64, 256, 1024, 4096)],
         "self-attention": [n * 5e-7 + n**2 * 4e-9 for n in (64, 256, 1024, 4096)],
     }
-    by_batch = {"RNN": [1e-3, 2e-3, 5e-3], "GRU": [3e-3, 5e-3, 1e-2]}
+    by_batch = {"RNN": [1e-3, 2e-3, 5e-3], "GRU": [3e-3, 5e-3, 1e-2], "LSTM": [3e-4, 1e-3, 5e-3]}
     by_batch["self-attention"] = [4e-4, 5e-3, 2e-2]
     names = {"shown": list(by_batch), "batches": [1, 16, 64], "by_length": by_length}
-    names |= {"two_features": 9e-4, "fused": 1e-2}
+    names |= {"two_features": 9e-4, "fused": 1e-2, "step_by_step": 3e-3}
+    names |= {"long_fused": [3e-3, 4.6e-2], "platform": SimpleNamespace(machine=lambda: "x86_64")}
     run_cell("def growth", by_batch=by_batch, **names)
     for times in (by_length, by_batch):
         swapped = times | {"RNN": times["self-attention"], "self-attention": times["RNN"]}
@@ -199,6 +204,8 @@ def test_the_claims_about_time_fail_for_other_layers():
         fails("def growth", **names | wrong)
     fails("def growth", by_batch=by_batch, **names | {"two_features": 1e-4})  # starts cost little
     fails("def growth", by_batch=by_batch, **names | {"fused": 2e-3})
+    fails("def growth", by_batch=by_batch, **names | {"step_by_step": 4e-4})  # nothing gained
+    fails("def growth", by_batch=by_batch, **names | {"long_fused": [3e-3, 6e-3]})
 
 
 def test_equivariance_fails_with_positions():

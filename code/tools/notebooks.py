@@ -81,9 +81,10 @@ def executed(path: Path, old, nb, fresh: bool):
     start = processor_seconds()
     execute(nb, path.parent)
     chapter = path.resolve().parent == ROOT / "book" and path.stem[:1].isdigit()
+    edited = False
     if chapter and start is not None:  # the pages without a number show no run time
-        record(path.stem, old, processor_seconds() - start)
-    if not fresh:
+        edited = record(path.stem, old, processor_seconds() - start)
+    if not fresh and not edited:  # stored outputs may be those of the code before the edit
         keep_ignored(old, nb)
     return clean(nb, path.stem)
 
