@@ -21,7 +21,7 @@ from . import famous, translators
 from .transformers import Plan
 from .translators import Corpus, by_head, read, train
 
-SEEDS = range(3)
+SEEDS = range(6)
 LENGTHS = (4, 12)  # letters of a word, both ends included
 PLAN = Plan(epochs=1, learning_rate=3e-3, d_model=64, d_ff=256, dropout=0.0)
 FAMOUS = famous.Plan(epochs=4, learning_rate=5e-3)
