@@ -22,6 +22,7 @@ from experiments import (
     transformer_translation,
     transformers,
     translation_plateau,
+    translation_templates,
     translators,
 )
 from experiments.famous import BUGS, famous
@@ -207,6 +208,12 @@ def test_the_tables_hold_every_plan_and_seed():
     rows, seeds = load_table("transformer_translation"), list(transformer_translation.SEEDS)
     for name, wanted in (("random", seeds), ("templates", seeds), ("more", [0])):
         assert [row["seed"] for row in rows if row["plan"] == name] == wanted
+    rows = load_table("translation_templates")
+    for name, plan in translation_templates.PLANS.items():
+        mine = [row for row in rows if row["plan"] == name]
+        assert [row["seed"] for row in mine] == list(translation_templates.SEEDS)
+        assert all(len(row["held-out loss"]) == plan.epochs for row in mine)
+        assert plan.split == "templates" != translation_plateau.PLANS[name].split
 
 
 # translation
