@@ -2,7 +2,10 @@
 
 from itertools import product
 
-from experiments import norm_warmup
+from torch import nn
+
+from experiments import norm_warmup, position_lengths
+from experiments import other_settings as other
 from experiments.stored import load_table
 
 
@@ -13,3 +16,20 @@ def test_every_norm_is_tried_at_every_rate_for_as_many_steps():
     assert found == [(seed, *way) for seed, way in product(norm_warmup.SEEDS, ways)]
     assert {row["steps"] for row in rows} == {norm_warmup.STEPS}
     assert all(len(row["loss by step"]) == norm_warmup.POINTS for row in rows)
+
+
+def test_the_other_settings_change_what_they_say_and_nothing_else():
+    rows = load_table("other_settings")
+    ways = [(row["seed"], row["warm-up"], row["rate"]) for row in rows if "rate" in row]
+    grid = product(other.SEEDS, other.WARMUPS, other.RATES)
+    assert ways == list(grid)
+    begun = [(row["seed"], row["positions"]) for row in rows if "positions" in row]
+    assert begun == list(product(other.SEEDS, other.KINDS))
+    ours, theirs = position_lengths.build("rotary", 0), other.usual("rotary", 0)
+    changed = {
+        name.rsplit(".", 1)[0]
+        for name, weight in ours.named_parameters(remove_duplicate=False)
+        if not weight.equal(theirs.get_parameter(name))
+    }
+    linear = {name for name, module in ours.named_modules() if isinstance(module, nn.Linear)}
+    assert changed == linear | {"embedding.tokens"}  # tied to the output layer
