@@ -1,7 +1,8 @@
-"""Two results of chapters 6 and 7 once more, in a setting that a reader might have chosen.
+"""Three results of chapters 6 and 7 once more, in a setting that a reader might have chosen.
 
 `repeat` of `position_lengths`, with torch's initial values for every matrix in place of Xavier's.
-Pre-norm of `norm_warmup`, four times as wide, at its two largest rates.
+Its model without positions on `markov`, trained for five times as many steps. Pre-norm of
+`norm_warmup`, four times as wide, at its two largest rates.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from . import norm_warmup, position_lengths
 
 SEEDS = range(3)
 KINDS = ("sinusoidal", "rotary")
+LONGER = 5 * position_lengths.STEPS
 WIDE = {"d_model": 128, "d_ff": 512}
 RATES = norm_warmup.RATES[-2:]
 WARMUPS = (0.1, 0.0)
@@ -26,13 +28,25 @@ def usual(kind: str, seed: int) -> nn.Module:
     return model
 
 
+def perplexities(model: nn.Module, language: str) -> dict[str, float]:
+    """Of a trained model at every length."""
+    loss = position_lengths.by_place(model, language)
+    return {str(n): position_lengths.perplexity(loss, n) for n in position_lengths.LENGTHS}
+
+
 def repeat(kind: str, seed: int) -> dict:
-    """Perplexity of a trained model at every length."""
+    """One training from torch's initial values."""
     model = usual(kind, seed)
     position_lengths.train(model, "repeat", seed)
-    loss = position_lengths.by_place(model, "repeat")
-    found = {str(n): position_lengths.perplexity(loss, n) for n in position_lengths.LENGTHS}
+    found = perplexities(model, "repeat")
     return {"seed": seed, "result": "repeat", "positions": kind} | found
+
+
+def without_positions(seed: int) -> dict:
+    """One long training without positions."""
+    model = position_lengths.build("none", seed)
+    position_lengths.train(model, "markov", seed, steps=LONGER)
+    return {"seed": seed, "result": "longer", "steps": LONGER} | perplexities(model, "markov")
 
 
 def pre_norm(warmup: float, rate: float, seed: int) -> dict:
@@ -49,5 +63,5 @@ def trace() -> dict[str, list[float]]:
 
 def run(seed: int) -> list[dict]:
     """One seed of each."""
-    rows = [repeat(kind, seed) for kind in KINDS]
+    rows = [*(repeat(kind, seed) for kind in KINDS), without_positions(seed)]
     return rows + [pre_norm(warmup, rate, seed) for warmup in WARMUPS for rate in RATES]

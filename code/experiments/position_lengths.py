@@ -91,13 +91,19 @@ def build(kind: str, seed: int) -> LanguageModel:
 
 
 def logits(
-    model: LanguageModel, x: Tensor, *, mask: Tensor | None = None, clip: int | None = None
+    model: LanguageModel,
+    x: Tensor,
+    *,
+    mask: Tensor | None = None,
+    clip: int | None = None,
+    far: int | None = None,
 ) -> Tensor:
     """Logits (b, n, vocabulary) for tokens x (b, n), each of which sees those before it.
 
     Args:
         mask: (n, n), which of those it may see; None is all.
-        clip: rotary models score a key that is further away as if it stood `clip` places away.
+        clip: rotary models score a key that is further away as if it stood `far` places away.
+        far: None is `clip`.
     """
     mask = causal_mask(x.shape[1]) if mask is None else mask & causal_mask(x.shape[1])
     if clip is None:
@@ -105,22 +111,25 @@ def logits(
     h = model.embedding(x)
     for block in model.stack.blocks:
         layer = block.self_attention
-        h = layer.after(h, clipped_attention(layer.attention, layer.before(h), mask, clip))
+        h = layer.after(h, clipped_attention(layer.attention, layer.before(h), mask, clip, far))
         h = block.feed_forward(h)
     return model.output(model.stack.norm(h))
 
 
-def clipped_attention(layer: MultiHeadAttention, x: Tensor, mask: Tensor, clip: int) -> Tensor:
+def clipped_attention(
+    layer: MultiHeadAttention, x: Tensor, mask: Tensor, clip: int, far: int | None = None
+) -> Tensor:
     """Rotary self-attention (b, n, d) -> (b, n, d) in which no offset is above `clip`.
 
-    Further keys are scored as if they stood `clip` places away, all with the same angle.
+    Further keys are scored as if they stood `far` places away (None: `clip`), all with one angle.
     """
+    far = clip if far is None else far
     turn, heads = layer.positions, (layer.num_heads, -1)
     parts = (W(x).unflatten(-1, heads).transpose(1, 2) for W in (layer.W_q, layer.W_k, layer.W_v))
     q, k, v = parts  # (b, h, n, d) each
-    far = turn(q.unsqueeze(3), offset=clip).squeeze(3)  # every query at place clip, keys at 0
+    turned = turn(q.unsqueeze(3), offset=far).squeeze(3)  # every query at place far, keys at 0
     near = window_mask(x.shape[1], None, clip + 1)
-    a = torch.where(near, turn(q) @ turn(k).mT, far @ k.mT) / math.sqrt(q.shape[-1])
+    a = torch.where(near, turn(q) @ turn(k).mT, turned @ k.mT) / math.sqrt(q.shape[-1])
     alpha = a.masked_fill(~mask, -torch.inf).softmax(dim=-1)
     return layer.W_o((alpha @ v).transpose(1, 2).flatten(2))
 
