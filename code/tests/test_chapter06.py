@@ -75,9 +75,10 @@ def test_losses_are_those_of_the_target(language):
             assert loss[b, t] == pytest.approx(wanted.item(), abs=1e-5)
 
 
+@pytest.mark.parametrize("far", [None, 9])
 @torch.no_grad()
-def test_clipped_angles_are_the_known_ones():
-    """Nothing changes within reach; beyond it the score is that of an offset of `clip`."""
+def test_clipped_angles_are_the_known_ones(far):
+    """Nothing changes within reach; beyond it the score is that of offset `clip`, or `far`."""
     model, x = pl.build("rotary", 0), draw("markov", b=3, n=40)
     plain = pl.logits(model, x)
     assert torch.allclose(pl.logits(model, x, clip=39), plain, atol=1e-5)
@@ -91,14 +92,15 @@ def test_clipped_angles_are_the_known_ones():
     layer, h = model.stack.blocks[0].self_attention.attention, torch.randn(1, 12, 64)
     q, k, v = (W(h).unflatten(-1, (4, 16))[0] for W in (layer.W_q, layer.W_k, layer.W_v))
     head, i = 2, 11
-    a = [layer.positions(q[i, None, head], offset=min(i - j, 5)) @ k[j, head] for j in range(i + 1)]
+    places = [i - j if i - j <= 5 else far or 5 for j in range(i + 1)]
+    a = [layer.positions(q[i, None, head], offset=n) @ k[j, head] for j, n in enumerate(places)]
     alpha = (torch.cat(a) / 4).softmax(dim=0)
     pooled = alpha @ v[: i + 1, head]
     unmixed = layer.W_o.weight[:, 16 * head : 16 * head + 16]
-    ours = pl.clipped_attention(layer, h, causal_mask(12), 5)[0, i]
+    ours = pl.clipped_attention(layer, h, causal_mask(12), 5, far)[0, i]
     layer.W_v.weight.view(4, 16, 64)[head] = 0  # a second reading without this head
     layer.W_v.bias.view(4, 16)[head] = 0
-    without = pl.clipped_attention(layer, h, causal_mask(12), 5)[0, i]
+    without = pl.clipped_attention(layer, h, causal_mask(12), 5, far)[0, i]
     assert torch.allclose(ours - without, unmixed @ pooled, atol=1e-5)
 
 
