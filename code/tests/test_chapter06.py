@@ -146,9 +146,12 @@ def table(**swap):
     rows = {(r["language"], swap.get(r["positions"], r["positions"]), r["seed"]): r for r in ROWS}
 
     def median(language, kind, column):
-        return statistics.median(rows[language, kind, seed][column] for seed in pl.SEEDS)
+        return statistics.median(seeds(language, kind, column))
 
-    return {"of": rows, "median": median, "position_lengths": pl}
+    def seeds(language, kind, column):
+        return [rows[language, kind, seed][column] for seed in pl.SEEDS]
+
+    return {"of": rows, "median": median, "seeds": seeds, "position_lengths": pl}
 
 
 THREE_SEEDS = "three seeds of three"
