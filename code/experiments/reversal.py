@@ -1,7 +1,7 @@
 """Write a word backwards: a task whose one right place to look is known for every letter.
 
 A small Transformer learns it in seconds. The famous one, with its bugs and with them mended, learns
-it for a short and for a long time. Chapter 7 trains one seed of ours; `make train` trains three,
+it for a short and for a long time. Chapter 7 trains one seed of ours; `make train` trains six,
 and all of the famous one.
 """
 
