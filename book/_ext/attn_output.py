@@ -1,7 +1,8 @@
 """What cells print, made readable: findings as sentences, columns as tables, long code folded.
 
 A cell that asserts prints its finding; where all that it prints is sentences they are set as such.
-Columns under a head become a table with its numbers on the right. Anything else stays as printed.
+Columns under a head become a table with its numbers on the right, also between other lines.
+Anything else stays as printed.
 Of a cell longer than `LONGEST` lines the rest is folded, but never an assertion.
 """
 
@@ -53,6 +54,28 @@ def columns(text: str) -> list[list[str]]:
     return rows if named and all(map(NUMBER.fullmatch, numbers)) else []
 
 
+def parts(text: str) -> list[str | list[list[str]]]:
+    """The tables of a printed text, as `columns` gives them, and what stands between, in order.
+
+    Lines right under another line of several cells belong to it and make no table of their own.
+    """
+    lines = text.strip("\n").split("\n")
+    found, plain = [], []
+    while lines:
+        under = bool(plain) and len(places(plain[-1])) > 1
+        ends = range(0 if under else len(lines), 2, -1)
+        tables = ((end, columns("\n".join(lines[:end]))) for end in ends)
+        end, rows = next(((end, rows) for end, rows in tables if rows), (1, []))
+        if rows:
+            found += ["\n".join(plain)] if any(plain) else []
+            found.append(rows)
+            plain = []
+        else:
+            plain.append(lines[0])
+        lines = lines[end:]
+    return found + (["\n".join(plain)] if any(plain) else [])
+
+
 def table(rows: list[list[str]]) -> nodes.table:
     """A table of the printed cells."""
     group = nodes.tgroup(cols=len(rows[0]))
@@ -100,12 +123,18 @@ class ShowOutput(SphinxPostTransform):
 
 
 def show(block: nodes.literal_block, *, asserts: bool) -> None:
-    """Replace a printed text by what it is."""
-    text = block.astext()
-    if rows := columns(text):
-        block.replace_self(table(rows))
-    elif asserts and (sentences := said(text)):
-        block.replace_self(sentences)
+    """Replace a printed text by what it is, part by part."""
+    shown = []
+    for part in parts(block.astext()):
+        if not isinstance(part, str):
+            shown.append(table(part))
+        elif asserts and (sentences := said(part)):
+            shown += sentences
+        else:
+            text = nodes.Text(part.strip("\n"))
+            shown.append(nodes.literal_block(part, "", text, **block.attributes))
+    if not (len(shown) == 1 and isinstance(shown[0], nodes.literal_block)):
+        block.replace_self(shown)
 
 
 def close_up(source: nodes.container) -> None:

@@ -14,6 +14,7 @@ import math
 import torch
 from torch import Tensor
 from torch.nn import functional as F
+from torch.optim.lr_scheduler import OneCycleLR
 
 from attnbook.masks import causal_mask, window_mask
 from attnbook.multihead import MultiHeadAttention
@@ -96,18 +97,19 @@ def logits(
     *,
     mask: Tensor | None = None,
     clip: int | None = None,
-    far: int | None = None,
+    far: int | Tensor | None = None,
 ) -> Tensor:
     """Logits (b, n, vocabulary) for tokens x (b, n), each of which sees those before it.
 
     Args:
         mask: (n, n), which of those it may see; None is all.
         clip: rotary models score a key that is further away as if it stood `far` places away.
-        far: None is `clip`.
+        far: None is `clip`; (p / 2,) gives each pair of features an offset of its own.
     """
     mask = causal_mask(x.shape[1]) if mask is None else mask & causal_mask(x.shape[1])
     if clip is None:
         return model.output(model.stack(model.embedding(x), mask=mask).x)
+    far = clip if far is None else far
     h = model.embedding(x)
     for block in model.stack.blocks:
         layer = block.self_attention
@@ -117,19 +119,22 @@ def logits(
 
 
 def clipped_attention(
-    layer: MultiHeadAttention, x: Tensor, mask: Tensor, clip: int, far: int | None = None
+    layer: MultiHeadAttention, x: Tensor, mask: Tensor, clip: int, far: int | Tensor
 ) -> Tensor:
-    """Rotary self-attention (b, n, d) -> (b, n, d) in which no offset is above `clip`.
+    """Rotary self-attention (b, n, d) -> (b, n, d) in which keys beyond `clip` stand at one offset.
 
-    Further keys are scored as if they stood `far` places away (None: `clip`), all with one angle.
+    It is `far`, or, where this holds a number for each pair of features, (p / 2,), each pair's own.
     """
-    far = clip if far is None else far
     turn, heads = layer.positions, (layer.num_heads, -1)
-    parts = (W(x).unflatten(-1, heads).transpose(1, 2) for W in (layer.W_q, layer.W_k, layer.W_v))
-    q, k, v = parts  # (b, h, n, d) each
-    turned = turn(q.unsqueeze(3), offset=far).squeeze(3)  # every query at place far, keys at 0
-    near = window_mask(x.shape[1], None, clip + 1)
-    a = torch.where(near, turn(q) @ turn(k).mT, turned @ k.mT) / math.sqrt(q.shape[-1])
+    matrices = layer.W_q, layer.W_k, layer.W_v
+    q, k, v = (W(x).unflatten(-1, heads).transpose(1, 2) for W in matrices)  # (b, h, n, p)
+    p = q.shape[-1]
+    # for far keys every query stands at place `far`, and the key at 0, where nothing is turned
+    angle = far * 10_000 ** (-torch.arange(0, p, 2) / p)  # (p / 2,): from fast to slow
+    left, right, cos, sin = q[..., 0::2], q[..., 1::2], angle.cos(), angle.sin()
+    moved = torch.stack((left * cos - right * sin, left * sin + right * cos), dim=-1)
+    near = window_mask(x.shape[1], None, clip + 1)  # True where i - j <= clip
+    a = torch.where(near, turn(q) @ turn(k).mT, moved.flatten(-2) @ k.mT) / math.sqrt(p)
     alpha = a.masked_fill(~mask, -torch.inf).softmax(dim=-1)
     return layer.W_o((alpha @ v).transpose(1, 2).flatten(2))
 
@@ -140,11 +145,11 @@ def losses(model: LanguageModel, language: str, x: Tensor, **sight) -> Tensor:
     return F.cross_entropy(z.mT, targets(language, x), reduction="none")
 
 
-def train(model: LanguageModel, language: str, seed: int, steps: int = STEPS) -> list[float]:
+def train(model: LanguageModel, language: str, seed: int, steps: int = STEPS) -> list:
     """Adam with warm-up on 32 new sequences a step, of the trained length; the loss after each."""
     generator = torch.Generator().manual_seed(1000 + seed)
     adam = torch.optim.Adam(model.parameters())
-    schedule = torch.optim.lr_scheduler.OneCycleLR(adam, 3e-3, total_steps=steps, pct_start=0.1)
+    schedule = OneCycleLR(adam, 3e-3, total_steps=steps, pct_start=0.1)
     path = []
     for _ in range(steps):
         x = LANGUAGES[language](32, TRAINED + 1, generator)

@@ -12,13 +12,20 @@ from .transformers import Plan
 from .translators import Corpus
 
 SEEDS = range(3)
-PLAN = Plan(d_model=96, d_ff=384, keep="transformer_everyday", **everyday.RECIPE)
+PLAN = Plan(
+    d_model=96, d_ff=384, learning_rate=4e-3, keep="transformer_everyday", **everyday.RECIPE
+)
 corpus, load = everyday.corpus, everyday.load
 
 
 def stored(weights: dict[str, Tensor]) -> tuple[nn.Module, Corpus]:
     """The model with given weights, in evaluation mode, and its corpus."""
     return translators.stored(PLAN, load(), weights)
+
+
+def tried() -> list[dict]:
+    """The rows by which the rate was chosen, as for chapter 4's models."""
+    return everyday.trials("Transformer", PLAN)
 
 
 def trace() -> dict[str, list[float]]:

@@ -146,6 +146,15 @@ def among_two(model: TwoRelations, examples: Examples) -> Tensor:
 
 
 @torch.no_grad()
+def same_answer(model: TwoRelations, examples: Examples) -> float:
+    """Share of the places with two different right answers where the model gives one for both."""
+    logits, _ = model(*examples[:3])
+    said, right = logits.argmax(dim=-1), examples.answers  # (b, n, r)
+    differ = right[..., 0] != right[..., 1]
+    return (said[..., 0] == said[..., 1])[differ].float().mean().item()
+
+
+@torch.no_grad()
 def heads_on_sources(model: TwoRelations, examples: Examples) -> Tensor:
     """Share of places where a head's largest weight lies on a relation's source: (h, r)."""
     _, weights = model(*examples[:3], need_weights=True)
@@ -215,6 +224,7 @@ def run(seed: int) -> list[dict]:
         row = {"model": name, "seed": seed, "left": left, "match": match, "both": both}
         row["parameters"] = sum(p.numel() for p in model.parameters())
         row["among two"] = among_two(model, examples).tolist()
+        row["same answer"] = same_answer(model, examples)
         row["all ways"] = right_all_ways(model, examples)
         row["heads on sources"] = heads_on_sources(model, examples).tolist()
         row["one head out"] = ablations(model, examples).tolist()

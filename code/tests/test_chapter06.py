@@ -97,11 +97,34 @@ def test_clipped_angles_are_the_known_ones(far):
     alpha = (torch.cat(a) / 4).softmax(dim=0)
     pooled = alpha @ v[: i + 1, head]
     unmixed = layer.W_o.weight[:, 16 * head : 16 * head + 16]
-    ours = pl.clipped_attention(layer, h, causal_mask(12), 5, far)[0, i]
+    ours = pl.clipped_attention(layer, h, causal_mask(12), 5, far or 5)[0, i]
     layer.W_v.weight.view(4, 16, 64)[head] = 0  # a second reading without this head
     layer.W_v.bias.view(4, 16)[head] = 0
-    without = pl.clipped_attention(layer, h, causal_mask(12), 5, far)[0, i]
+    without = pl.clipped_attention(layer, h, causal_mask(12), 5, far or 5)[0, i]
     assert torch.allclose(ours - without, unmixed @ pooled, atol=1e-5)
+
+
+@torch.no_grad()
+def test_each_pair_of_features_can_have_a_far_offset_of_its_own():
+    layer, h = (
+        pl.build("rotary", 0).stack.blocks[0].self_attention.attention,
+        torch.randn(1, 12, 64),
+    )
+    seen = [
+        pl.clipped_attention(layer, h, causal_mask(12), 5, far)
+        for far in (9, torch.full((8,), 9), torch.tensor([9, *[5] * 7]), torch.full((8,), 5))
+    ]
+    assert torch.allclose(seen[0], seen[1], atol=1e-6)
+    assert all((seen[2] - other)[:, 6:].abs().max() > 1e-4 for other in (seen[0], seen[3]))
+    keys = layer.W_k(h).view(1, 12, 4, 16)  # where the fastest pair reads nothing, it is not seen
+    layer.W_k.weight.view(4, 16, 64)[:, :2] = 0
+    layer.W_k.bias.view(4, 16)[:, :2] = 0
+    assert (layer.W_k(h).view(1, 12, 4, 16) - keys)[..., 2:].abs().max() < 1e-5
+    fastest, none = (
+        pl.clipped_attention(layer, h, causal_mask(12), 5, far)
+        for far in (torch.tensor([9, *[5] * 7]), 5)
+    )
+    assert torch.allclose(fastest, none, atol=1e-6)
 
 
 def test_the_two_ends_are_shown():

@@ -128,6 +128,27 @@ def test_columns_under_a_head_become_a_table_and_nothing_else_does():
         assert attn_output.columns(other) == []
 
 
+def test_tables_are_found_between_other_lines_and_nothing_is_lost():
+    printed = "           left  match\none head   0.22   1.00\ntwo heads  1.00   1.00"
+    rows = attn_output.columns(printed)
+    text = f"three seeds\n{printed}\nwithout the first head: 0.22\n\n{printed}"
+    assert attn_output.parts(text) == ["three seeds", rows, "without the first head: 0.22", rows]
+    for other in (
+        f"           of one  of two\n{printed}",  # a head of two lines
+        "token    E7 B5\nto find  P  P\nleft     0  0\nmatch    3  3",
+        "one line",
+        "",
+    ):
+        assert attn_output.parts(other) == ([other] if other else [])
+
+    cell = nodes.container("", nodes.literal_block(text, text, language="none"))
+    attn_output.show(cell[0], asserts=False)
+    assert [type(part).__name__ for part in cell] == ["literal_block", "table"] * 2
+    assert cell[2].astext() == "without the first head: 0.22"
+    attn_output.show(cell[2], asserts=True)
+    assert cell[2].astext() == "without the first head: 0.22"
+
+
 @pytest.mark.parametrize(("lines", "asserts_at", "shown"), [(60, 0, 24), (60, 40, 40), (26, 0, 0)])
 def test_long_code_is_folded_behind_its_last_assertion(lines, asserts_at, shown):
     code = ["x = 1"] * lines
