@@ -123,16 +123,21 @@ class ShowOutput(SphinxPostTransform):
 
 
 def show(block: nodes.literal_block, *, asserts: bool) -> None:
-    """Replace a printed text by what it is, part by part."""
-    shown = []
-    for part in parts(block.astext()):
+    """Replace a printed text by what it is, part by part; a line over a table is its title."""
+    shown, found = [], parts(block.astext())
+    for part, below in itertools.zip_longest(found, found[1:]):
         if not isinstance(part, str):
             shown.append(table(part))
-        elif asserts and (sentences := said(part)):
+            continue
+        lines = part.strip("\n").split("\n")
+        over = below is not None and len(places(lines[-1])) == 1
+        title = nodes.paragraph("", lines.pop(), classes=["attn-over-table"]) if over else None
+        text = "\n".join(lines)
+        if asserts and (sentences := said(text)):
             shown += sentences
-        else:
-            text = nodes.Text(part.strip("\n"))
-            shown.append(nodes.literal_block(part, "", text, **block.attributes))
+        elif text:
+            shown.append(nodes.literal_block(text, "", nodes.Text(text), **block.attributes))
+        shown += [title] if over else []
     if not (len(shown) == 1 and isinstance(shown[0], nodes.literal_block)):
         block.replace_self(shown)
 

@@ -127,9 +127,9 @@ def clipped_attention(
     """
     turn, heads = layer.positions, (layer.num_heads, -1)
     matrices = layer.W_q, layer.W_k, layer.W_v
-    q, k, v = (W(x).unflatten(-1, heads).transpose(1, 2) for W in matrices)  # (b, h, n, p)
-    p = q.shape[-1]
-    # for far keys every query stands at place `far`, and the key at 0, where nothing is turned
+    q, k, v = (W(x).unflatten(-1, heads).transpose(1, 2) for W in matrices)
+    p = q.shape[-1]  # q, k and v are (b, h, n, p)
+    # a far key stands at 0, where nothing is turned, and its query at `far`
     angle = far * 10_000 ** (-torch.arange(0, p, 2) / p)  # (p / 2,): from fast to slow
     left, right, cos, sin = q[..., 0::2], q[..., 1::2], angle.cos(), angle.sin()
     moved = torch.stack((left * cos - right * sin, left * sin + right * cos), dim=-1)

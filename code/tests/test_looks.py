@@ -143,10 +143,22 @@ def test_tables_are_found_between_other_lines_and_nothing_is_lost():
 
     cell = nodes.container("", nodes.literal_block(text, text, language="none"))
     attn_output.show(cell[0], asserts=False)
-    assert [type(part).__name__ for part in cell] == ["literal_block", "table"] * 2
-    assert cell[2].astext() == "without the first head: 0.22"
-    attn_output.show(cell[2], asserts=True)
-    assert cell[2].astext() == "without the first head: 0.22"
+    assert [type(part).__name__ for part in cell] == ["paragraph", "table"] * 2
+    assert cell[2].astext() == "without the first head: 0.22"  # the title of what is below
+
+    told = "one head learns one relation and gives up the other"
+    text = f"{told}\nstep  100\nright answers\n{printed}\n{told}"
+    for asserts, last in ((False, "literal_block"), (True, "paragraph")):
+        cell = nodes.container("", nodes.literal_block(text, text, language="none"))
+        attn_output.show(cell[0], asserts=asserts)
+        kinds = [type(part).__name__ for part in cell]
+        assert kinds == ["literal_block", "paragraph", "table", last]
+        assert [cell[i].astext() for i in (0, 1, 3)] == [
+            f"{told}\nstep  100",
+            "right answers",
+            told,
+        ]
+        assert [part["classes"] for part in cell[1:2]] == [["attn-over-table"]]
 
 
 @pytest.mark.parametrize(("lines", "asserts_at", "shown"), [(60, 0, 24), (60, 40, 40), (26, 0, 0)])
