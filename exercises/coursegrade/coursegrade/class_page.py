@@ -11,8 +11,8 @@ from pathlib import Path
 
 from . import mutants, reports, totals
 from .exercise import Exercise
+from .notebook import NOT_YET
 from .safe import clean
-from .student import NOT_YET
 
 BARS = 12  # at most, in the histogram
 STYLE = """body{font:16px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em}

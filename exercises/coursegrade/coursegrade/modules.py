@@ -1,0 +1,3 @@
+"""What a hand-in may import in grading, beside Python's own modules."""
+
+MODULES = ("torch", "numpy", "einops", "matplotlib", "pandas", "scipy", "tqdm")
