@@ -186,6 +186,13 @@ def as_weights(name: str, value, *ranks: int, most: float = 1.0, empty=False) ->
     return array
 
 
+def check_masked(name: str, weights: np.ndarray, seen: np.ndarray, where: str, axes: str) -> None:
+    """Raise ValueError unless weights are 0, but for rounding, `where` they are not `seen`."""
+    if (wrong := ~seen & (weights > 1e-6)).any():
+        place = tuple(int(n) for n in np.argwhere(wrong)[0])
+        raise ValueError(f"{name} must be 0 {where}, got {weights[place]:.4g} at {axes} = {place}")
+
+
 def as_marks(
     name: str,
     value,

@@ -104,6 +104,7 @@ def bad(name, index, value):
         (bad("answers", (0, 0, 0), M), "answers must be integers from 0 to 6"),
         ({"answers": np.zeros((B, Q, R))}, "answers must be integers from 0 to 6"),
         ({"base": np.zeros((M, R))}, "base must be (2, 7)"),
+        ({"mask": np.eye(Q, K) > 0}, "weights must be 0 where they are masked, got"),
         ({"relations": ["left"]}, "relations must hold 2 labels"),
         ({"key_labels": list("abc")}, "key_labels must hold 6 labels"),
         ({"inputs": {"token": list("abc")}}, "inputs['token'] must hold 5 labels"),

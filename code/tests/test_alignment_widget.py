@@ -43,10 +43,14 @@ def test_weights_come_back_to_four_digits():
 
 @st.composite
 def near_ties(draw):
-    """Rows whose largest weights may be equal, or closer to each other than what is kept."""
+    """Rows whose largest weights may be equal, or closer to each other than what is kept.
+
+    They sum to one, to less, or to nothing.
+    """
     raw = st.sampled_from([0.0, 1e-9, 0.3, 0.3 + 1e-6, 0.3 - 1e-6, 0.5, 0.5 + 1e-7])
     row = draw(st.lists(raw, min_size=1, max_size=6))
-    return [value / (sum(row) or 1.0) for value in row]
+    share = draw(st.sampled_from([1.0, 0.3]))
+    return [share * value / (sum(row) or 1.0) for value in row]
 
 
 @given(near_ties())
@@ -148,14 +152,17 @@ W = {"one": [[0.75, 0.25, 0.0], [0.4, 0.6, 0.0]]}
         ([tiny(weights={"one": [["a"] * 3] * 2})], ValueError, "must be real numbers, got <U1"),
         ([tiny(weights={"one": [[2.0, -1.0, 0.0]] * 2})], ValueError, "scores are not weights"),
         ([tiny(weights={"one": [[np.nan, 0.0, 0.0]] * 2})], ValueError, "must be finite, got nan"),
-        ([tiny(weights={"one": [[1.0, 0, 0], [0.5, 0, 0]]})], ValueError, "row 1 sums to 0.5"),
+        ([tiny(weights={"one": [[1.0, 0, 0], [1, 0.5, 0]]})], ValueError, "row 1 sums to 1.5"),
+        ([tiny(mask={"one": [[True, False, True]]})], ValueError, "where it is masked, got 0.25"),
+        ([tiny(mask={"two": [[True] * 3]})], ValueError, "examples[0].mask may hold one; got"),
+        ([tiny(mask={"one": [[1, 1, 1]]})], ValueError, "must be boolean, True = may attend"),
         (
             [tiny(source_len=1, sure=())],
             ValueError,
             "must be 0 past source_len = 1, got 0.25 at (q, k) =",
         ),
         ([tiny(), tiny(weights={"two": W["one"]})], ValueError, "examples[1].weights must hold"),
-        ([tiny(candidates=[["a", 1]])], TypeError, "candidates must map each model to its steps"),
+        ([tiny(candidates=[["a", 1]])], TypeError, "candidates must map each model to what it has"),
         ([tiny(candidates={"x": []})], ValueError, "examples[0].candidates may hold one; got 'x'"),
         ([tiny(candidates={"one": [[]]})], ValueError, "candidates['one'] must hold 2 steps"),
         ([tiny(candidates={"one": [[], ["ab", 3]]})], TypeError, "[1] must hold pairs (token, pr"),

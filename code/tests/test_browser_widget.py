@@ -154,6 +154,7 @@ OTHER = weights_of("encoder", shape=(1, 3, 4, 4))
         (bad("encoder", (0, 0, 0, 0), np.nan), "examples[0]['encoder'] must be finite, got nan"),
         (bad("encoder", (0, 0, 0, 0), -0.1), "must be from 0 to 1, got -0.1"),
         (bad("decoder", (2, 1, 0, 3), 0.25), "got 0.25 at (l, h, q, k) = (2, 1, 0, 3)"),
+        ({"examples": [example(mask={"cross": np.zeros((1, 4), bool)})]}, "0 where it is masked"),
         ({"examples": [example(sure={(5, 0)})]}, "examples[0]['sure'] must hold"),
         ({"kinds": ["crossed"]}, "kinds must be any of encoder, decoder, cross"),
         ({"kinds": []}, "kinds must be one or more"),

@@ -1,6 +1,7 @@
 """The haystack explorer's Python side: the package's choices, laws of keeping, and refusals."""
 
 import itertools
+from functools import partial
 
 import pytest
 import torch
@@ -33,7 +34,7 @@ def widgets(draw):
         scorer=scorer,
         block=draw(st.sampled_from(haystack.SIZES["block"])),
         budget=draw(st.integers(1, n)),
-        rank=draw(st.integers(1, d)),
+        indexer=ab.Indexer(d, d, heads=draw(st.integers(1, 3)), size=draw(st.integers(1, 5))),
         buckets=draw(st.sampled_from(haystack.SIZES["buckets"])),
         rounds=draw(st.integers(1, 8)),
         clusters=draw(st.integers(1, min(n, 32))),
@@ -72,28 +73,23 @@ def test_blocks_are_those_of_the_package():
     assert torch.equal(widget.kept(), ab.keep_best(queries @ keys.mT, 10))
 
 
-def test_the_low_rank_score_is_an_indexer_of_one_head():
-    widget = HaystackExplorer(*drawn(50, 6, 4), scorer="low_rank", rank=2, budget=9)
-    keys, queries = widget.rounded()
-    few = widget._haystack().directions[:, :2]
-    indexer = ab.Indexer(4, 4, heads=1, size=2, activation=lambda products: products).double()
-    for part in (indexer.W_q, indexer.W_k):
-        part.weight.data = few.mT.contiguous()
-    torch.nn.init.zeros_(indexer.W_w.weight)  # and a bias of 1
+def test_the_indexer_is_the_packages():
+    torch.manual_seed(0)
+    indexer = ab.Indexer(4, 4, heads=3, size=5)
+    widget = HaystackExplorer(*drawn(50, 6, 4), scorer="indexer", indexer=indexer, budget=9)
     with torch.no_grad():
-        scores = indexer(queries, keys)
-    torch.testing.assert_close(scores * 2**0.5, widget.scores())
-    assert torch.equal(widget.kept(), ab.keep_best(scores, 9))
-    assert widget.spent() == 50 * 2 + 4 * 2
-
-
-def test_all_directions_give_back_the_product():
-    widget = HaystackExplorer(*drawn(50, 6, 4), scorer="low_rank", rank=4)
-    keys, queries = widget.rounded()
-    torch.testing.assert_close(widget.scores(), queries @ keys.mT, atol=1e-3, rtol=0)
-    given = HaystackExplorer(*drawn(50, 6, 4), scorer="low_rank", directions=torch.eye(4)[:, 1:3])
-    assert given.rank == 2
-    assert torch.equal(given.scores(), queries[:, 1:3] @ keys[:, 1:3].mT)
+        scores = indexer(*drawn(50, 6, 4)[::-1])
+    torch.testing.assert_close(widget.scores().float(), scores, atol=2e-3, rtol=0)
+    assert torch.equal(widget.kept(), ab.keep_best(widget.scores(), 9))
+    assert widget.spent() == 50 * 3 * 5
+    named = partial(refuses, ValueError)
+    for other, said in (
+        (ab.Indexer(4, 3, heads=1, size=1), r"indexer must take .* 4 features, got \(4, 3\)"),
+        (ab.Indexer(4, 4, heads=9, size=1), "the indexer's heads must be 1 to 8, got 9"),
+        (ab.Indexer(4, 4, heads=1, size=1, activation=torch.tanh), "the activation torch.relu"),
+    ):
+        named(said, HaystackExplorer, *drawn(50, 6, 4), indexer=other)
+    refuses(TypeError, "indexer must be an Indexer", HaystackExplorer, *drawn(9, 2, 4), indexer=1)
 
 
 def test_hash_and_clusters_are_those_of_the_package():
@@ -117,7 +113,7 @@ def test_more_keeps_no_less_and_everything_is_dense(scorer):
     widget = HaystackExplorer(*drawn(64, 8, 6), scorer=scorer, clusters=4)
     steps = {
         "mean": ("budget", (8, 16, 40, 64)),
-        "low_rank": ("budget", (1, 9, 40, 64)),
+        "indexer": ("budget", (1, 9, 40, 64)),
         "hash": ("rounds", (1, 2, 5, 8)),
         "cluster": ("nearest", (1, 2, 3, 4)),
     }
@@ -141,7 +137,7 @@ def tied_clusters(nearest):
 
 def test_of_equal_scores_the_first_are_kept():
     same, ask = torch.ones(12, 2), torch.ones(1, 2)
-    for scorer, first in (("mean", 8), ("low_rank", 9)):
+    for scorer, first in (("mean", 8), ("indexer", 9)):
         widget = HaystackExplorer(same, ask, scorer=scorer, block=4, budget=9)
         assert widget.kept()[0].nonzero().flatten().tolist() == list(range(first))
     for nearest in (1, 2, 4):
@@ -169,9 +165,9 @@ def test_another_setting_may_be_asked_for():
 
 def test_a_seed_draws_the_same_and_another_does_not():
     def kept(seed, scorer):
-        return HaystackExplorer(*drawn(64, 8, 6), scorer=scorer, seed=seed, rank=2).kept()
+        return HaystackExplorer(*drawn(64, 8, 6), scorer=scorer, seed=seed).kept()
 
-    for scorer in ("low_rank", "hash", "cluster"):
+    for scorer in ("indexer", "hash", "cluster"):
         assert torch.equal(kept(1, scorer), kept(1, scorer))
         assert not torch.equal(kept(1, scorer), kept(2, scorer))
 
@@ -208,12 +204,10 @@ def test_what_does_not_fit_is_named():
         (keys, queries, {"scorer": "dense"}, "scorer must be one of"),
         (keys, queries, {"budget": 21}, "budget must be 1 to 20"),
         (keys, queries, {"block": 3}, "block must be one of"),
-        (keys, queries, {"rank": 4}, "rank must be 1 to 3"),
         (keys, queries, {"buckets": 64}, "buckets must be one of"),
         (keys, queries, {"rounds": 9}, "rounds must be 1 to 8"),
         (keys, queries, {"clusters": 21}, "clusters must be 1 to 20"),
         (keys, queries, {"nearest": 0}, "nearest must be 1 to 4"),
-        (keys, queries, {"directions": torch.ones(2, 2)}, r"directions must be \(3, r\)"),
         (keys, queries, {"seed": -1}, "seed must be at least 0"),
         (keys, queries, {"controls": ["width"]}, "controls must be any of"),
     ):

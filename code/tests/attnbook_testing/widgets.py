@@ -43,7 +43,7 @@ REFUSED = {
     "browser": {"kind": "x", "example": 3, "layer": 9, "head": 9, "cell": [0, 9], "vmax": -1.0},
     "window": {"centre": 2.5, "radius": 0, "bell": "gauss"},
     "patterns": {"n": 257, "terms": [], "layers": 0, "query": 256},
-    "haystack": {"query": 2, "scorer": "dense", "block": 3, "budget": 0, "rank": 5}
+    "haystack": {"query": 2, "scorer": "dense", "block": 3, "budget": 0}
     | {"buckets": 6, "rounds": 9, "clusters": 5, "nearest": 0}
     | {"needles": [0]},
     "normalizer": {"normalizer": "hard", "k": 4, "scores": [1.0, 2.0]},

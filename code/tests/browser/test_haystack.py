@@ -35,11 +35,11 @@ SEEN = """[...document.querySelectorAll("input[type=range]")].flatMap(
 
 def sent(widget):
     """What the browser is given, without the packing."""
-    n, q, d, most = widget._shape
+    n, q, d, heads, size = widget._shape
     parts = widget._haystack()._asdict()
     del parts["seed"]
     arrays = {name: array.flatten().tolist() for name, array in parts.items()}
-    sizes = {"n": n, "q": q, "d": d, "most": most, "starts": widget._starts}
+    sizes = {"n": n, "q": q, "d": d, "heads": heads, "size": size, "starts": widget._starts}
     options = {name: getattr(widget, name) for name in SETTINGS}
     return sizes | {"needles": widget.needles, "arrays": arrays, "settings": options}
 
@@ -93,7 +93,7 @@ def test_hard_clusters_are_pythons(module):
 
 @pytest.mark.parametrize("scorer", CHOICES)
 def test_a_page_says_what_python_says(show, scorer):
-    widget = haystack(scorer=scorer, rank=2)
+    widget = haystack(scorer=scorer)
     page = show(widget).page
     soon(page, haystack_shows, page, widget)
 
@@ -105,13 +105,13 @@ def said_of(page) -> str:
 @pytest.mark.parametrize(
     ("scorer", "words"),
     [
-        ("low_rank", lambda widget, score: f"its cheap score {digits(score, 2)}"),
+        ("indexer", lambda widget, score: f"its cheap score {digits(score, 2)}"),
         ("hash", lambda widget, score: f"in the query's bucket in {score:.0f} of 2 rounds"),
         ("cluster", lambda widget, score: f"its centre is {digits(-score, 2)} from the query"),
     ],
 )
 def test_pointing_at_a_key_reads_it(show, scorer, words):
-    widget = haystack(scorer=scorer, rank=2)
+    widget = haystack(scorer=scorer)
     page = show(widget).page
     canvas = page.locator("canvas")
     width, line = canvas.evaluate("(c) => [c.clientWidth, c.clientHeight / 2]")
@@ -161,7 +161,7 @@ def test_only_what_the_way_uses_can_be_set(show):
     page = show(haystack()).page
     for scorer, names in {
         "mean": ["Block", "Budget"],
-        "low_rank": ["Rank", "Budget"],
+        "indexer": ["Budget"],
         "hash": ["Buckets", "Rounds"],
         "cluster": ["Clusters", "Look in"],
     }.items():

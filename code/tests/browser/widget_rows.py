@@ -991,9 +991,11 @@ def haystack_said(widget) -> list[str]:
     blocks, rounds, clusters = -(-n // widget.block), widget.rounds, widget.clusters
     inside = min(blocks, max(1, widget.budget // widget.block))
     looked = min(clusters, widget.nearest)
+    least = "the least, more than" if min(widget.block, n) > widget.budget else "all that fit into"
+    whole = f" ({least} the budget of {widget.budget})" * bool(widget.budget % widget.block)
     why = {
-        "mean": f"in {inside} of {blocks} block{'s' * (blocks > 1)}",
-        "low_rank": "the best by the low-rank score",
+        "mean": f"in {inside} of {blocks} block{'s' * (blocks > 1)}{whole}",
+        "indexer": "the best by the indexer",
         "hash": "all in its bucket" + f" in any of {rounds} rounds" * (rounds > 1),
         "cluster": f"all in {looked} of {clusters} cluster{'s' * (clusters > 1)}",
     }[widget.scorer]
@@ -1041,8 +1043,7 @@ HAYSTACK_CONTROLS = [
     ("slider", "Block", "End", {"block": 64}),
     ("slider", "Block", "ArrowLeft", {"block": 32}),
     ("slider", "Budget", "ArrowRight", {"budget": 6}),  # it began between two of the list
-    ("combobox", "Keep", "low_rank", {"scorer": "low_rank"}),
-    ("slider", "Rank", "Home", {"rank": 1}),
+    ("combobox", "Keep", "indexer", {"scorer": "indexer"}),
     ("slider", "Budget", "End", {"budget": 44}),
     ("combobox", "Keep", "hash", {"scorer": "hash"}),
     ("slider", "Buckets", "End", {"buckets": 32}),
@@ -1069,7 +1070,7 @@ def odd_haystacks():
 
 def large_haystacks():
     keys, queries = tensor(256, 32), tensor(32, 32, seed=1)
-    every = ("mean", "low_rank", "hash", "cluster")
+    every = ("mean", "indexer", "hash", "cluster")
     return [HaystackExplorer(keys, queries, scorer=scorer, title="Many") for scorer in every]
 
 

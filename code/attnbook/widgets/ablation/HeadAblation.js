@@ -15,6 +15,7 @@ const SKELETON = `
   <p class="ah-title"></p>
   <div class="ah-controls" role="group" aria-label="Controls"></div>
   <div class="ah-legend" aria-hidden="true">
+    <span class="ah-key ab-masks"><i class="ah-swatch ah-masked"></i>masked</span>
     <span class="ah-key"><i class="ah-swatch"></i>zero</span>
     <span class="ah-key">small<i class="ah-bar"></i><span class="ah-vmax"></span></span>
   </div>
@@ -39,7 +40,9 @@ class AblationView extends View {
       added: Float64Array.from(binary(model, "_added", Int16Array), (n) => n * model.get("_step")),
       base: binary(model, "_base", Float32Array),
       answers: binary(model, "_answers", Uint8Array),
+      mask: binary(model, "_mask", Uint8Array),
     };
+    this.find(".ab-masks").hidden = !this.arrays.mask;
     const names = model.get("relations");
     this.showTitle();
     this.find(".ah-vmax").textContent = vmaxText(model.get("vmax"));
@@ -116,10 +119,11 @@ class AblationView extends View {
   pictureOf(head) {
     const { heads, queries, keys } = this.sizes;
     const start = (this.model.get("batch") * heads + head) * queries * keys;
+    const part = (array) => array.subarray(start, start + queries * keys);
     return {
       queries, keys, head, vmax: this.model.get("vmax"), signed: false, pinned: null, dimLater: false,
-      weights: this.arrays.weights.subarray(start, start + queries * keys),
-      allowed: this.everything ??= new Uint8Array(queries * keys).fill(1),
+      weights: part(this.arrays.weights),
+      allowed: this.arrays.mask ? part(this.arrays.mask) : this.everything ??= new Uint8Array(queries * keys).fill(1),
       queryLabels: this.labels("query_labels"), keyLabels: this.labels("key_labels"),
     };
   }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import traitlets as t
 
-from ..._checks import as_array, as_finite, as_labels, as_place, as_weights
+from ..._checks import as_array, as_finite, as_labels, as_marks, as_place, as_weights, check_masked
 from ..base import Number, Widget, in_steps, packed, place_of
 
 
@@ -21,6 +21,7 @@ class HeadAblation(Widget):
         added: what each head adds to the logits, (b, h, q, r, m): r answers, of m classes each.
         answers: the right classes, integers (b, q, r).
         base: logits that stand without any head, (r, m); by default 0.
+        mask: boolean, True = may attend, (q, k), (b, q, k) or (b, h, q, k): the rest is hatched.
         relations: r strings, what the answers are called.
         classes: m short strings; by default the positions.
         query_labels, key_labels: q and k strings, or such a list for each sequence.
@@ -41,6 +42,7 @@ class HeadAblation(Widget):
 
     _shape = t.List(t.Int()).tag(sync=True)  # b, h, q, k, r, m
     _weights = t.Bytes().tag(sync=True)  # one byte each, in 255 steps, (b, h, q, k)
+    _mask = t.Bytes().tag(sync=True)  # 0 or 1, of the weights' shape; empty: everything allowed
     _added = t.Bytes().tag(sync=True)  # int16, little-endian, in `_step`, (b, h, q, r, m)
     _step = t.Float().tag(sync=True)
     _base = t.Bytes().tag(sync=True)  # float32, little-endian, (r, m)
@@ -66,6 +68,7 @@ class HeadAblation(Widget):
         answers,
         *,
         base=None,
+        mask=None,
         relations=None,
         classes=None,
         query_labels=None,
@@ -82,6 +85,10 @@ class HeadAblation(Widget):
         weights = as_weights("weights", weights, 4)
         added = as_finite("added", added, 5).astype("f4").astype("f8")  # as models compute
         b, h, q, k = weights.shape
+        mask = as_marks("mask", mask, weights.shape)
+        if mask is not None:
+            check_masked("weights", weights, mask, "where they are masked", "(b, h, q, k)")
+            weights = weights * mask
         if added.shape[:3] != (b, h, q):
             raise ValueError(
                 f"added must be {(b, h, q)} and (r, m) to fit the weights, got {added.shape}"
@@ -93,6 +100,7 @@ class HeadAblation(Widget):
         super().__init__(
             _shape=[b, h, q, k, r, m],
             _weights=in_steps(weights).tobytes(),
+            _mask=packed(mask),
             _added=np.rint(added / step).astype("<i2").tobytes(),
             _step=step,
             _base=packed(_as_base(base, (r, m))),

@@ -34,7 +34,7 @@ class AlignmentLegend {
     this.node = legendOf(
       entry("al-has-sure", swatch("ah-gold"), "sure link"),
       entry("al-has-possible", swatch("ah-dashed"), "possible link"),
-      entry("al-has-padding", swatch("ah-masked"), "masked (padding)"),
+      entry("al-has-masked", swatch("ah-masked"), "masked"),
       entry("al-on-map", swatch("ah-zero"), "zero"),
       smallKey(this.vmax),
       entry("al-on-lines", `no line below ${NO_LINE}`),
@@ -46,7 +46,7 @@ class AlignmentLegend {
     const shown = {
       "al-has-sure": examples.some(({ sure }) => sure.includes(1)),
       "al-has-possible": examples.some(({ possible }) => possible.includes(1)),
-      "al-has-padding": examples.some(({ length, keys }) => length < keys),
+      "al-has-masked": examples.some(({ allowed }) => allowed.some((cells) => cells.includes(0))),
       "al-on-map": view === "map",
       "al-on-lines": view === "lines",
     };

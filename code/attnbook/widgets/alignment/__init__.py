@@ -7,7 +7,7 @@ import traitlets as t
 
 from ..._checks import as_place, as_some, check_choice
 from .. import base
-from .examples import UNITS, AlignmentExample, as_examples
+from .examples import MASKED, UNITS, AlignmentExample, as_examples
 
 __all__ = ["AlignmentExample", "AlignmentViewer"]
 
@@ -20,7 +20,7 @@ class AlignmentViewer(base.Widget):
     """Where a translator looks, word by word, beside where gold says the word comes from.
 
     For each sentence pair the target tokens are the rows of a heat map and the source tokens its
-    columns, padding hatched. Sure links are outlined with a solid line, possible ones with a
+    columns; padding and what a mask forbids are hatched. Sure links are outlined with a solid line, possible ones with a
     dashed line. The reader steps through decoding: rows to come are faded, and beside the map
     stands what was decoded, where its weight went, and whether its largest weight is on a gold
     link. A second view draws the weights as lines between the two sentences.
@@ -40,8 +40,8 @@ class AlignmentViewer(base.Widget):
         alt: one sentence for readers who do not see it.
         vmax: the weight of the darkest colour, for all models and examples.
 
-    Weights are kept to four digits; a weight that is not zero stays so, and each row keeps its
-    argmax. Of equal largest weights the first counts.
+    Weights are shown as given, to four digits: zero stays zero, what is not zero stays so, a row
+    that sums to less than 1 is not scaled, and each row keeps its argmax. Of equal largest weights the first counts.
 
     Raises:
         TypeError: an argument, or a field of an example, is of another kind.
@@ -123,19 +123,27 @@ class AlignmentViewer(base.Widget):
             model: its label; by default the one that is shown.
             example: its position; by default the one that is shown.
         """
+        units = self._units(model, self.example if example is None else example)
+        return np.where(units == MASKED, 0, units) / UNITS
+
+    def _units(self, model: str | None, example: int) -> np.ndarray:
+        """The weights as they are saved: (q, k)."""
         model = check_choice("model", self.model if model is None else model, self.model_labels)
-        example = self.example if example is None else example
         example = as_place("example", example, len(self._examples), "examples")
         sizes = [len(e["target"]) * len(e["source"]) for e in self._examples]
         m = len(self.model_labels)
         start = m * sum(sizes[:example]) + self.model_labels.index(model) * sizes[example]
         units = np.frombuffer(self._weights, "<u2", sizes[example], 2 * start)
-        return units.reshape(-1, len(self._examples[example]["source"])) / UNITS
+        return units.reshape(-1, len(self._examples[example]["source"]))
 
-    def allowed(self) -> np.ndarray:
-        """Where attention is allowed in the example shown: boolean (q, k)."""
-        q, k = len(self._shown["target"]), len(self._shown["source"])
-        return np.broadcast_to(np.arange(k) < self._shown["length"], (q, k))
+    def allowed(self, model: str | None = None) -> np.ndarray:
+        """Where attention is allowed in the example shown: boolean (q, k).
+
+        Args:
+            model: its label; by default the one that is shown.
+        """
+        units = self._units(model, self.example)
+        return (units != MASKED) & (np.arange(units.shape[1]) < self._shown["length"])
 
     def gold(self, links: str = "sure") -> np.ndarray:
         """The sure or the possible links of the example shown: boolean (q, k).

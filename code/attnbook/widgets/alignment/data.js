@@ -3,7 +3,7 @@ import { binary } from "../core/binary.js";
 import { argmaxKey, goldHits, marksOf } from "../core/measure.js";
 import { allowedCells } from "../core/softmax.js";
 
-const UNITS = 10000; // as in examples.py
+const [UNITS, MASKED] = [10000, 65535]; // as in examples.py
 
 /** The examples with their weights, one array for each model, and their links as marks. */
 export function readExamples(model) {
@@ -14,24 +14,26 @@ export function readExamples(model) {
     const queries = example.target.length;
     const keys = example.source.length;
     const size = queries * keys;
-    const weights = Array.from({ length: models }, (_, m) => Float64Array.from(
-      units.subarray(start + m * size, start + (m + 1) * size), (unit) => unit / UNITS));
+    const planes = Array.from({ length: models }, (_, m) =>
+      units.subarray(start + m * size, start + (m + 1) * size));
+    const valid = allowedCells({ queries, keys, length: example.length });
     start += models * size;
     const sure = marksOf(example.sure, queries, keys);
     const possible = marksOf(example.possible, queries, keys);
     return {
-      ...example, queries, keys, weights, sure, possible,
+      ...example, queries, keys, sure, possible,
+      weights: planes.map((plane) => Float64Array.from(plane, (n) => (n === MASKED ? 0 : n / UNITS))),
       either: sure.map((mark, at) => mark | possible[at]),
-      allowed: allowedCells({ queries, keys, length: example.length }),
+      allowed: planes.map((plane) => valid.map((open, at) => (plane[at] === MASKED ? 0 : open))),
     };
   });
 }
 
 /** What the map of model `m` shows when decoding has reached `step`. */
 export function alignmentPicture(example, m, step, vmax) {
-  const { queries, keys, allowed, sure, possible, either } = example;
+  const { queries, keys, length, sure, possible, either } = example;
   return {
-    queries, keys, allowed, gold: sure, possible, either, vmax, signed: false,
+    queries, keys, length, allowed: example.allowed[m], gold: sure, possible, either, vmax, signed: false,
     weights: example.weights[m], queryLabels: example.target, keyLabels: example.source,
     axes: ["target", "source"], pinned: step, dimLater: true,
     candidates: example.candidates[m] ?? [], classes: example.classes,

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._checks import as_array, as_weights, check_count
+from ..._checks import as_array, as_marks, as_weights, check_count, check_masked
 
 UNITS = 10_000  # a saved weight is a whole number of these parts of 1
+MASKED = 2**16 - 1  # saved where a mask forbids attention
 CANDIDATES = 3  # kept of each step
 SLACK = 0.02  # that a row's sum may differ from 1 by: bfloat16 weights do
 
@@ -24,10 +25,11 @@ class AlignmentExample(NamedTuple):
 
     source: Sequence[str]  # k tokens, padding included: the columns of the weights
     target: Sequence[str]  # q tokens: the rows
-    weights: Mapping[str, Any]  # by model, (q, k): at least 0, each row sums to 1 or is all zero
+    weights: Mapping[str, Any]  # by model, (q, k): at least 0, no row sums to more than 1
     sure: Collection[tuple[int, int]] = frozenset()
     possible: Collection[tuple[int, int]] = frozenset()  # sure links count as possible, too
     source_len: int | None = None  # valid source tokens; None: all k
+    mask: Mapping[str, Any] | None = None  # by model, boolean (q, k), True = may attend
     candidates: Mapping[str, Sequence] | None = None  # by model, for each step [(token, p), ...]
     classes: Sequence[str] = ()  # word class of each target token
     name: str = ""  # in the list to choose from; "": the source sentence
@@ -102,9 +104,12 @@ def _example(where: str, fields: dict, models: list[str]) -> tuple[dict, list[np
     for model in models:
         if model not in weights:
             raise ValueError(f"{where}.weights must hold {model!r}, got {', '.join(weights)}")
-    planes = [
-        _units(f"{where}.weights[{model!r}]", weights[model], (q, k), valid) for model in models
-    ]
+    masks = _by_model(f"{where}.mask", fields["mask"], weights)
+    planes = []
+    for model in models:
+        mask = as_marks(f"{where}.mask[{model!r}]", masks.get(model), (q, k))
+        name = f"{where}.weights[{model!r}]"
+        planes.append(_units(name, weights[model], (q, k), valid, mask))
     candidates = _candidates(f"{where}.candidates", fields["candidates"], q, models, weights)
     classes = [str(name) for name in fields["classes"]]
     if classes and len(classes) != q:
@@ -154,7 +159,7 @@ def as_links(name: str, links, q: int, k: int) -> set[tuple[int, int]]:
     return found
 
 
-def _units(name: str, value, shape: tuple[int, int], valid: int) -> np.ndarray:
+def _units(name: str, value, shape: tuple[int, int], valid: int, mask) -> np.ndarray:
     """Weights as whole units, of the same argmax; what is not zero stays at least one unit."""
     array = as_array(name, value, 2)
     if array.shape != shape:
@@ -164,33 +169,35 @@ def _units(name: str, value, shape: tuple[int, int], valid: int) -> np.ndarray:
     weights = as_weights(name, array, most=np.inf)
     sums = weights.sum(axis=1)
     for i, total in enumerate(sums):
-        if total and abs(total - 1) > SLACK:
+        if total > 1 + SLACK:
             raise ValueError(
-                f"{name} must sum to 1 in each row, or to 0 where nothing may be attended to; "
-                f"row {i} sums to {total:.4g}"
+                f"{name} must sum to at most 1 in each row; row {i} sums to {total:.4g}"
             )
-    if (padded := weights[:, valid:]).size and padded.max() > 1e-6:
-        i, j = (int(n) for n in np.argwhere(padded > 1e-6)[0])
-        raise ValueError(
-            f"{name} must be 0 past source_len = {valid}, got {padded[i, j]:.4g} "
-            f"at (q, k) = {(i, valid + j)}"
-        )
-    units = np.maximum(np.rint(UNITS * weights), weights > 0).astype("<u2")
-    units[:, valid:] = 0
+    seen = np.broadcast_to(np.arange(shape[1]) < valid, shape) & (True if mask is None else mask)
+    where = f"past source_len = {valid}" + ("" if mask is None else " and where it is masked")
+    check_masked(name, weights, seen, where, "(q, k)")
+    units = np.maximum(np.rint(UNITS * weights), weights > 0).astype("<u2") * seen
     best, rows = weights.argmax(axis=1), np.arange(shape[0])
     units[rows, best] += units.argmax(axis=1) != best  # rounding made an earlier one as large
-    return units
+    return units if mask is None else np.where(mask, units, MASKED).astype("<u2")
+
+
+def _by_model(name: str, given, known) -> Mapping:
+    """What is given for some of the models that have weights."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise TypeError(f"{name} must map each model to what it has, got {type(given).__name__}")
+    if unknown := [model for model in given if model not in known]:
+        raise ValueError(f"{name} may hold {', '.join(known)}; got {unknown[0]!r}")
+    return given
 
 
 def _candidates(name: str, given, q: int, models: list[str], known) -> list[list]:
     """For each model, for each step, its most probable tokens; nothing where they are not given."""
     if given is None:
         return []
-    if not isinstance(given, Mapping):
-        raise TypeError(f"{name} must map each model to its steps, got {type(given).__name__}")
-    if unknown := [model for model in given if model not in known]:
-        raise ValueError(f"{name} may hold {', '.join(known)}; got {unknown[0]!r}")
-    kept = []
+    given, kept = _by_model(name, given, known), []
     for model in models:
         steps = list(given.get(model, ()))
         if steps and len(steps) != q:

@@ -40,9 +40,8 @@ export class WordLines {
 
   /** Takes in the words of an example. */
   setWords(picture) {
-    const word = (text, masked) => element("span", { class: `al-chip${masked ? " ah-masked" : ""}` },
-      element("span", {}, text));
-    this.source.replaceChildren(...picture.keyLabels.map((text, j) => word(text, !picture.allowed[j])));
+    const word = (text) => element("span", { class: "al-chip" }, element("span", {}, text));
+    this.source.replaceChildren(...picture.keyLabels.map(word));
     this.target.replaceChildren(...picture.queryLabels.map((text, i) => this.makeTarget(text, i)));
     this.pointed = null;
   }
@@ -123,7 +122,7 @@ export class WordLines {
     const i = this.pointed !== null && this.pointed <= pinned ? this.pointed : pinned;
     [...this.source.children].forEach((node, j) => {
       const share = Math.min(1, weights[i * keys + j] / vmax);
-      if (!allowed[j]) return;
+      node.classList.toggle("ah-masked", !allowed[i * keys + j]);
       node.style.background = share > 0 ? rgb(palette.ramp, share) : "";
       node.style.color = share > 0.45 ? palette.onLarge : share > 0 ? palette.onSmall : "";
     });

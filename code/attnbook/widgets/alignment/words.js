@@ -60,10 +60,10 @@ export function describePlace(shown, { i, j }) {
   const at = i * picture.keys + j;
   const head = `“${picture.queryLabels[i]}” → “${picture.keyLabels[j]}”${goldMark(picture, at)}: `;
   if (i > picture.pinned) return `${head}not decoded yet`;
-  if (!picture.allowed[at]) return `${head}masked, padding`;
-  const weigh = ([label, { weights }]) => `${label} ${weightText(weights[at])}`;
-  if (shown.length === 1) return `${head}weight ${weightText(picture.weights[at])}`;
-  return head + shown.map(weigh).join(", ");
+  if (j >= picture.length) return `${head}masked, padding`;
+  const weigh = ({ allowed, weights }, name) => (allowed[at] ? `${name} ${weightText(weights[at])}` : "masked");
+  if (shown.length === 1) return head + weigh(picture, "weight");
+  return head + shown.map(([label, one]) => `${label} ${weigh(one, "").trim()}`).join(", ");
 }
 
 /** Fills the hidden table of one model: every target token, its strongest weights, its gold. */

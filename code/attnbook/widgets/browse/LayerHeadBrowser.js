@@ -12,7 +12,7 @@ import { BrowseLegend, makeBrowseControls } from "./parts.js";
 import { FIGURE } from "./skeleton.js";
 import { describeHead, headName, numberText, sidesOf } from "./words.js";
 
-const FIXED = ["_examples", "_weights", "_sizes", "_scores", "kinds", "score_label", "title", "alt", "vmax"];
+const FIXED = ["_examples", "_weights", "_allowed", "_sizes", "_scores", "kinds", "score_label", "title", "alt", "vmax"];
 const TALLEST = 440; // of the large map, where the page sets no height
 
 class BrowseView extends View {

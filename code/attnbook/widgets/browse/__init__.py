@@ -14,15 +14,17 @@ class LayerHeadBrowser(base.Widget):
     """All heads of a Transformer as small maps, layers in rows, and one of them drawn large.
 
     The reader chooses the kind of attention, the example and the head, points at a cell of the
-    large map or pins it, and reads its weight; a pinned cell stays while heads change. In decoder
-    maps the keys later than the query are hatched as masked; on cross maps links are outlined.
+    large map or pins it, and reads its weight; a pinned cell stays while heads change. What is
+    masked is hatched: in decoder maps the keys later than the query. On cross maps links are
+    outlined.
 
     Args:
         examples: dicts with "source" and "target", the tokens, and weights of any kind, the same
             kinds in each: "encoder" (l, h, k, k), "decoder" (l, h, q, q), 0 where the key is
             later than the query, and "cross" (l, h, q, k). Each kind has its own layers l and
-            heads h, the same in all examples. Optional are "sure" and "possible", links as
-            (target index, source index), and "name". Tokens that no weight needs may be left out.
+            heads h, the same in all examples. Optional are "mask", booleans (q, k), (l, q, k) or
+            (l, h, q, k) by kind, True = may attend, "sure" and "possible", links as (target index,
+            source index), and "name". Tokens that no weight needs may be left out.
         kinds: the kinds to show of those that are there, of "encoder", "decoder", "cross".
         scores: numbers from 0 to 1 to print under the small maps, {kind: (l, h)}.
         score_label: what these numbers are, such as "hit rate".
@@ -45,6 +47,7 @@ class LayerHeadBrowser(base.Widget):
 
     _examples = t.List(t.Dict()).tag(sync=True)  # as `as_browsed` gives them
     _weights = t.Bytes().tag(sync=True)  # one byte each: example, kind, l, h, q, k
+    _allowed = t.Bytes().tag(sync=True)  # 0 or 1, as the weights; empty: no mask was given
     _sizes = t.Dict().tag(sync=True)  # [l, h] by kind
     _scores = t.Dict().tag(sync=True)  # (l, h) by kind; none: no numbers
     kinds = t.List(t.Unicode()).tag(sync=True)
@@ -77,13 +80,14 @@ class LayerHeadBrowser(base.Widget):
         cell=None,
         vmax=1.0,
     ):
-        plain, sizes, weights = as_browsed(examples, as_kinds(kinds))
+        plain, sizes, weights, allowed = as_browsed(examples, as_kinds(kinds))
         # these two first: what else there is to choose from hangs on them
         kind = check_choice("kind", next(iter(sizes)) if kind is None else kind, list(sizes))
         example = as_place("example", example, len(plain), "examples")
         super().__init__(
             _examples=plain,
             _weights=weights,
+            _allowed=allowed,
             _sizes=sizes,
             _scores=as_numbers(scores, sizes),
             kinds=list(sizes),
@@ -131,13 +135,16 @@ class LayerHeadBrowser(base.Widget):
 
     def maps(self) -> np.ndarray:
         """The weights of every layer and head of the kind and example shown: (l, h, q, k)."""
+        return self._planes(self._weights) / 255
+
+    def _planes(self, data: bytes) -> np.ndarray:
         start = 0
         for n, example in enumerate(self._examples):
             for kind, (layers, heads) in self._sizes.items():
                 shape = (layers, heads, *(len(example[side]) for side in SIDES[kind]))
                 size = int(np.prod(shape))
                 if (n, kind) == (self.example, self.kind):
-                    return np.frombuffer(self._weights, "u1", size, start).reshape(shape) / 255
+                    return np.frombuffer(data, "u1", size, start).reshape(shape)
                 start += size
         raise AssertionError("the kind and the example shown are there")
 
@@ -146,7 +153,9 @@ class LayerHeadBrowser(base.Widget):
         return self.maps()[self.layer, self.head]
 
     def allowed(self) -> np.ndarray:
-        """Where attention is allowed: in decoder maps to no later key; boolean (q, k)."""
+        """Where the head drawn large may attend: in decoder maps to no later key; boolean (q, k)."""
+        if self._allowed:
+            return self._planes(self._allowed)[self.layer, self.head].astype(bool)
         everywhere = np.ones(tuple(map(len, self.tokens())), dtype=bool)
         return np.tril(everywhere) if self.kind == "decoder" else everywhere
 

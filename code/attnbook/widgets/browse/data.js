@@ -26,6 +26,7 @@ export function planMaps(examples, sizes) {
 export function readMaps(model) {
   return {
     bytes: binary(model, "_weights", Uint8Array) ?? new Uint8Array(0),
+    masks: binary(model, "_allowed", Uint8Array),
     places: planMaps(model.get("_examples"), model.get("_sizes")),
   };
 }
@@ -42,7 +43,7 @@ export function takeScene(model, maps) {
   const [i, j] = model.get("cell") ?? [];
   const cell = i < queries && j < keys ? { i, j } : null; // a kernel tells one change at a time
   return {
-    kind, layers, heads, queries, keys, queryLabels, keyLabels, start, bytes: maps.bytes,
+    kind, layers, heads, queries, keys, queryLabels, keyLabels, start, bytes: maps.bytes, masks: maps.masks,
     layer: Math.min(model.get("layer"), layers - 1), head: Math.min(model.get("head"), heads - 1),
     numbers: model.get("_scores")[kind] ?? null,
     vmax: model.get("vmax"), signed: false, inSteps: true, dimLater: false,
@@ -55,11 +56,12 @@ export function takeScene(model, maps) {
 
 /** The picture of one head of a scene; links are marked on the `large` one only. */
 export function takeMap(scene, layer, head, large = false) {
-  const { bytes, start, heads, queries, keys } = scene;
+  const { bytes, masks, start, heads, queries, keys } = scene;
   const from = start + (layer * heads + head) * queries * keys;
   return {
     ...scene, layer, head,
     weights: Float64Array.from(bytes.subarray(from, from + queries * keys), (n) => n / STEPS),
+    allowed: masks ? masks.subarray(from, from + queries * keys) : scene.allowed,
     number: scene.numbers ? scene.numbers[layer][head] : null,
     gold: large ? scene.sure : null, possible: large ? scene.possible : null,
   };

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..._checks import as_some, as_weights
+from ..._checks import as_marks, as_some, as_weights, check_masked
 from ..alignment.examples import as_links, as_words
 from ..base import in_steps
 
@@ -17,8 +17,7 @@ SIDES = {
     "cross": ("target", "source"),
 }
 KINDS = tuple(SIDES)
-FIELDS = ("name", "source", "target", *KINDS, "sure", "possible")
-ROUNDING = 1e-6  # what a masked weight may be above 0
+FIELDS = ("name", "source", "target", *KINDS, "mask", "sure", "possible")
 
 
 def as_kinds(kinds) -> list[str]:
@@ -27,10 +26,10 @@ def as_kinds(kinds) -> list[str]:
     return [kind for kind in KINDS if kind in names]
 
 
-def as_browsed(examples, kinds) -> tuple[list[dict], dict[str, list[int]], bytes]:
-    """Examples as plain data, (l, h) of each kind present, and all weights in 255 steps.
+def as_browsed(examples, kinds) -> tuple[list[dict], dict[str, list[int]], bytes, bytes]:
+    """Examples as plain data, (l, h) of each kind present, weights in 255 steps, where allowed.
 
-    The weights stand by example, kind, layer, head, query, key.
+    The last two stand by example, kind, layer, head, query, key; no mask is no bytes.
     """
     if isinstance(examples, (Mapping, str)):
         raise ValueError(f"examples must be a list of examples, got a {type(examples).__name__}")
@@ -38,7 +37,8 @@ def as_browsed(examples, kinds) -> tuple[list[dict], dict[str, list[int]], bytes
     if not given:
         raise ValueError("examples must hold at least one example, got none")
     sizes: dict[str, list[int]] = {}
-    plain, packed = [], []
+    plain, packed, allowed = [], [], []
+    masked = any(isinstance(example, Mapping) and example.get("mask") for example in given)
     for n, example in enumerate(given):
         where = f"examples[{n}]"
         _check_fields(where, example)
@@ -52,7 +52,8 @@ def as_browsed(examples, kinds) -> tuple[list[dict], dict[str, list[int]], bytes
             )
         plain.append(_plain(where, example, present))
         for kind in present:
-            weights = _weights(f"{where}[{kind!r}]", kind, example[kind], plain[-1])
+            mask = (example.get("mask") or {}).get(kind)
+            weights, seen = _weights(f"{where}[{kind!r}]", kind, example[kind], mask, plain[-1])
             of = sizes.setdefault(kind, list(weights.shape[:2]))
             if list(weights.shape[:2]) != of:
                 raise ValueError(
@@ -60,7 +61,8 @@ def as_browsed(examples, kinds) -> tuple[list[dict], dict[str, list[int]], bytes
                     f"example does, got shape {weights.shape}"
                 )
             packed.append(in_steps(weights).tobytes())
-    return plain, sizes, b"".join(packed)
+            allowed.append(seen.tobytes() if masked else b"")
+    return plain, sizes, b"".join(packed), b"".join(allowed)
 
 
 def _check_fields(where: str, example) -> None:
@@ -101,8 +103,8 @@ def _plain(where: str, example: Mapping, present: list[str]) -> dict:
     }
 
 
-def _weights(name: str, kind: str, value, tokens: dict) -> np.ndarray:
-    """Checked weights, (l, h, q, k)."""
+def _weights(name: str, kind: str, value, mask, tokens: dict) -> tuple[np.ndarray, np.ndarray]:
+    """Checked weights, and where attention is allowed, (l, h, q, k) both."""
     weights = as_weights(name, value, 4)
     sides = SIDES[kind]
     wanted = tuple(len(tokens[side]) for side in sides)
@@ -111,16 +113,15 @@ def _weights(name: str, kind: str, value, tokens: dict) -> np.ndarray:
             f"{name} must be (l, h, {wanted[0]}, {wanted[1]}), {sides[0]} by {sides[1]} tokens, "
             f"got shape {weights.shape}"
         )
+    seen = np.ones(weights.shape, dtype=bool)
     if kind == "decoder":
-        later = np.triu(weights, 1)
-        if (later > ROUNDING).any():
-            place = tuple(int(n) for n in np.argwhere(later > ROUNDING)[0])
-            raise ValueError(
-                f"{name} must be 0 where the key is later than the query, "
-                f"got {later[place]:.4g} at (l, h, q, k) = {place}"
-            )
-        weights = np.tril(weights)
-    return weights
+        seen = np.tril(seen)
+        where = "where the key is later than the query"
+        check_masked(name, weights, seen, where, "(l, h, q, k)")
+    if mask is not None:
+        seen = seen & as_marks(f"the mask of {name}", mask, weights.shape)
+        check_masked(name, weights, seen, "where it is masked", "(l, h, q, k)")
+    return weights * seen, seen
 
 
 def as_numbers(scores, sizes: dict[str, list[int]]) -> dict[str, list[list[float]]]:

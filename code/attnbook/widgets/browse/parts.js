@@ -41,9 +41,10 @@ export class BrowseLegend {
   constructor(model) {
     const some = (test) => model.get("_examples").some(test);
     const [kinds, scores] = ["kinds", "_scores"].map((name) => model.get(name));
-    Object.assign(this, { kinds, scores });
+    const masks = Boolean(model.get("_allowed")?.byteLength);
+    Object.assign(this, { kinds, scores, masks });
     this.parts = {
-      masked: kinds.includes("decoder") && entry("", swatch("ah-masked"), "masked"),
+      masked: (masks || kinds.includes("decoder")) && entry("", swatch("ah-masked"), "masked"),
       sure: some(({ sure }) => sure.length) && entry("", swatch("ah-gold"), "sure link"),
       possible: some(({ possible }) => possible.length) && entry("", swatch("ah-dashed"), "possible link"),
     };
@@ -68,7 +69,7 @@ export class BrowseLegend {
   }
 
   show({ causal, sure, possible, numbers }) {
-    const on = { masked: causal, sure: Boolean(sure), possible: Boolean(possible) };
+    const on = { masked: causal || this.masks, sure: Boolean(sure), possible: Boolean(possible) };
     for (const [name, part] of Object.entries(this.parts)) {
       if (part) part.hidden = !on[name];
     }

@@ -1,5 +1,5 @@
 // What the layer × head browser says: of a head, of one of its cells, of a choice.
-import { goldMark, numeral, shownText, strongest } from "../core/words.js";
+import { goldMark, numeral, shownText, strongest, whyMasked } from "../core/words.js";
 
 const KIND_NAMES = { encoder: "Encoder", decoder: "Decoder", cross: "Cross" };
 const SIDE_NAMES = {
@@ -27,7 +27,7 @@ export function describeBrowsed(picture, { i, j }) {
   const at = i * picture.keys + j;
   const place = `query “${picture.queryLabels[i]}” → key “${picture.keyLabels[j]}”${goldMark(picture, at)}`;
   const line = `${headName(picture.layer, picture.head)}: ${place}`;
-  if (!picture.allowed[at]) return `${line}: masked (later than the query) → weight 0`;
+  if (!picture.allowed[at]) return `${line}: masked (${whyMasked(picture, i, j)}) → weight 0`;
   return `${line} → weight ${shownText(picture, at)}`;
 }
 

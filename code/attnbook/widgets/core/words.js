@@ -43,7 +43,8 @@ function contributionText(w, value) {
     + ` = ${list(parts.map((x) => numeral(w * x, 2)))}`;
 }
 
-function whyMasked(picture, i, j) {
+/** Why a place is masked. */
+export function whyMasked(picture, i, j) {
   const reasons = [];
   if (j >= picture.length) reasons.push(`beyond the valid length ${picture.length}`);
   if (picture.causal && j > i) reasons.push("later than the query");
@@ -101,7 +102,9 @@ export function strongest(picture, i, count) {
 /** A pinned query in one line, its weights from the strongest down. */
 export function describeRow(picture, i, count) {
   const more = strongestKeys(picture, i).length - count;
-  return `query “${picture.queryLabels[i]}” pinned: ${strongest(picture, i, count)}`
+  const row = picture.allowed.subarray(i * picture.keys, (i + 1) * picture.keys);
+  const none = row.includes(1) ? "" : "every key is masked, so all weights are zero";
+  return `query “${picture.queryLabels[i]}” pinned: ${none || strongest(picture, i, count)}`
     + (more > 0 ? `, and ${more} more` : "");
 }
 

@@ -10,15 +10,16 @@ import traitlets as t
 from torch import Tensor
 
 from ..._checks import as_some, check_choice, check_count
+from ...cheap import Indexer
 from ...normalize import masked_softmax
 from ...scores import scaled_dot
 from ..base import Widget, one_of, place_of
-from .arguments import as_directions, as_needles, as_pair, from_steps, in_whole_steps
+from .arguments import as_needles, as_pair, as_small, from_steps, in_whole_steps
 from .choices import CHOICES, Choice, Haystack
 
 SIZES = {"block": (1, 2, 4, 8, 16, 32, 64), "buckets": (2, 4, 8, 16, 32)}
 LIMITS = {"rounds": 8, "clusters": 32, "nearest": 4}
-SETTINGS = ("scorer", "block", "rank", "budget", "buckets", "rounds", "clusters", "nearest")
+SETTINGS = ("scorer", "block", "budget", "buckets", "rounds", "clusters", "nearest")
 CONTROLS = ("query", *SETTINGS)
 
 
@@ -31,27 +32,27 @@ class HaystackExplorer(Widget):
     computes all of it from the keys and the queries.
 
     "mean" keeps whole blocks, by the mean of their keys (`mean_key_blocks`); with blocks of one
-    key these are the scores of dense attention. "low_rank" keeps single keys by a product in few
-    features, along the first `rank` of the `directions`: an indexer of one head that nobody
-    trained. "hash" keeps the keys that share a bucket with the query (`same_bucket`), "cluster"
+    key these are the scores of dense attention. "indexer" keeps single keys by the scores of an
+    `Indexer`. "hash" keeps the keys that share a bucket with the query (`same_bucket`), "cluster"
     those in the clusters nearest to it (`same_cluster`); these two take no budget.
 
     Args:
         keys, queries: (n, d) and (q, d), n at most 256, q and d at most 32; rounded to 16 bits.
         needles: for each query the key that it looks for; by default its best by dot product.
         query: the one that is shown.
-        scorer: "mean", "low_rank", "hash" or "cluster".
-        budget: how many keys "mean" and "low_rank" keep for a query, by default an eighth; whole
-            blocks, as many as fit, and at least one.
+        scorer: "mean", "indexer", "hash" or "cluster".
+        budget: how many keys "mean" and "indexer" keep for a query, by default an eighth; whole
+            blocks, as many as fit, and at least one, also where the budget is less than a block:
+            the widget then says so.
         block: keys in a block: 1, 2, 4, 8, 16, 32 or 64.
-        rank: features of the low-rank product, by default 4.
         buckets: of a hash: 2, 4, 8, 16 or 32.
         rounds: of hashing, 1 to 8.
         clusters: 1 to 32 and at most n, by default 8.
         nearest: in how many clusters a query looks, 1 to 4.
-        directions: (d, r), r at most d; by default d of them at right angles, drawn at random.
-        seed: draws the directions, the hashes, and the keys at which centres start.
-        controls: what the reader may change: any of "query", "scorer", "block", "rank", "budget",
+        indexer: an `Indexer` with ReLUs, of at most 8 heads of at most 16 features; by default
+            two heads of four features, that nobody trained.
+        seed: draws the indexer, the hashes, and the keys at which centres start.
+        controls: what the reader may change: any of "query", "scorer", "block", "budget",
             "buckets", "rounds", "clusters", "nearest".
         title: one line above the figure.
         alt: one sentence for readers who do not see it.
@@ -64,18 +65,19 @@ class HaystackExplorer(Widget):
     section 2; Roy et al. 2021 (Routing Transformer); DeepSeek-AI 2025 (DeepSeek-V3.2), section 2.1.
     """
 
-    _shape = t.List(t.Int()).tag(sync=True)  # n, q, d, and how many directions
-    _steps = t.List(t.Float()).tag(sync=True)  # of the four arrays, int16, little-endian
+    _shape = t.List(t.Int()).tag(sync=True)  # n, q, d, heads, and features of a head
+    _steps = t.List(t.Float()).tag(sync=True)  # of the six arrays, int16, little-endian
     _keys = t.Bytes().tag(sync=True)  # (n, d)
     _queries = t.Bytes().tag(sync=True)  # (q, d)
-    _directions = t.Bytes().tag(sync=True)  # (d, r)
+    _asked = t.Bytes().tag(sync=True)  # (q, heads, size), the indexer's queries
+    _small = t.Bytes().tag(sync=True)  # (n, size), its keys
+    _shares = t.Bytes().tag(sync=True)  # (q, heads), its weights
     _rotations = t.Bytes().tag(sync=True)  # (rounds, d, half), as many as can be asked for
     _starts = t.List(t.Int()).tag(sync=True)  # the keys at which the centres of clusters start
     needles = t.Any().tag(sync=True)  # a key for each query
     query = t.Any().tag(sync=True)
     scorer = t.Unicode().tag(sync=True)
     block = t.Any().tag(sync=True)
-    rank = t.Any().tag(sync=True)
     budget = t.Any().tag(sync=True)
     buckets = t.Any().tag(sync=True)
     rounds = t.Any().tag(sync=True)
@@ -96,12 +98,11 @@ class HaystackExplorer(Widget):
         scorer="mean",
         budget=None,
         block=8,
-        rank=None,
         buckets=8,
         rounds=2,
         clusters=None,
         nearest=1,
-        directions=None,
+        indexer=None,
         seed=0,
         controls=CONTROLS,
         title="",
@@ -109,19 +110,18 @@ class HaystackExplorer(Widget):
     ):
         keys, queries = as_pair(keys, queries)
         (n, d), q = keys.shape, len(queries)
-        directions, rotations, starts = _drawn(check_count("seed", seed), n, d, directions)
-        arrays = {"keys": keys, "queries": queries, "directions": directions}
-        arrays |= {"rotations": rotations}
+        indexer, rotations, starts = _drawn(check_count("seed", seed), n, d, indexer)
+        arrays = {"keys": keys, "queries": queries, **as_small(indexer, keys, queries)}
+        arrays["rotations"] = rotations
         stepped = {f"_{name}": in_whole_steps(array) for name, array in arrays.items()}
         super().__init__(
-            _shape=[n, q, d, directions.shape[1]],
+            _shape=[n, q, d, *arrays["asked"].shape[1:]],
             _steps=[step for _, step in stepped.values()],
             **{name: data for name, (data, _) in stepped.items()},
             _starts=starts,
             query=query,
             scorer=scorer,
             block=block,
-            rank=min(4, directions.shape[1]) if rank is None else rank,
             budget=max(1, n // 8) if budget is None else budget,
             buckets=buckets,
             rounds=rounds,
@@ -137,10 +137,10 @@ class HaystackExplorer(Widget):
 
     @t.validate("needles")
     def _check_needles(self, proposal):
-        n, q, _, _ = self._shape
+        n, q, *_ = self._shape
         return as_needles(proposal["value"], q, n)
 
-    @t.validate("budget", "rank", "rounds", "clusters", "nearest", "block", "buckets")
+    @t.validate("budget", "rounds", "clusters", "nearest", "block", "buckets")
     def _check_setting(self, proposal):
         return self._setting(proposal["trait"].name, proposal["value"])
 
@@ -150,8 +150,8 @@ class HaystackExplorer(Widget):
             return check_choice(name, value, CHOICES)
         if name in SIZES:
             return check_choice(name, check_count(name, value), SIZES[name])
-        n, _, _, r = self._shape
-        most = {"budget": n, "rank": r, "clusters": min(LIMITS["clusters"], n)}
+        n = self._shape[0]
+        most = {"budget": n, "clusters": min(LIMITS["clusters"], n)}
         return check_count(name, value, 1, most.get(name) or LIMITS[name])
 
     def rounded(self) -> tuple[Tensor, Tensor]:
@@ -190,14 +190,15 @@ class HaystackExplorer(Widget):
     def spent(self, **settings) -> int:
         """Multiplications to choose for one query, where the scores of dense attention need n * d.
 
-        What is the same for all queries (means, codes, centres, keys in few features) is left out.
+        What is made before (means, codes, centres, the indexer's small vectors) is left out.
         """
         return self._choice(settings).spent
 
     def _haystack(self) -> Haystack:
-        n, q, d, r = self._shape
-        shapes = (n, d), (q, d), (d, r), (LIMITS["rounds"], d, SIZES["buckets"][-1] // 2)
-        data = self._keys, self._queries, self._directions, self._rotations
+        n, q, d, heads, size = self._shape
+        shapes = (n, d), (q, d), (q, heads, size), (n, size), (q, heads)
+        shapes += ((LIMITS["rounds"], d, SIZES["buckets"][-1] // 2),)
+        data = self._keys, self._queries, self._asked, self._small, self._shares, self._rotations
         parts = zip(data, self._steps, shapes, strict=True)
         return Haystack(*(from_steps(*part) for part in parts), self._seed)
 
@@ -208,15 +209,17 @@ class HaystackExplorer(Widget):
         return CHOICES[use["scorer"]](self._haystack(), SimpleNamespace(**use))
 
     def __repr__(self) -> str:
-        n, q, _, _ = self._shape
+        n, q, *_ = self._shape
         return self._text(f"{n} keys", f"{q} queries")
 
 
-def _drawn(seed: int, n: int, d: int, directions) -> tuple[np.ndarray, np.ndarray, list[int]]:
-    """Directions unless they are given, rotations of all rounds, where centres start."""
+def _drawn(seed: int, n: int, d: int, indexer) -> tuple[Indexer, np.ndarray, list[int]]:
+    """An indexer unless it is given, rotations of all rounds, where centres start."""
     drawn = torch.Generator().manual_seed(seed)
     starts = torch.randperm(n, generator=drawn)  # first, as `k_means` draws it
     rotations = torch.randn(LIMITS["rounds"], d, SIZES["buckets"][-1] // 2, generator=drawn)
-    if directions is None:
-        directions = torch.linalg.qr(torch.randn(d, d, generator=drawn).double()).Q
-    return as_directions(directions, d), rotations.numpy(), starts[: LIMITS["clusters"]].tolist()
+    if indexer is None:
+        with torch.random.fork_rng([]):
+            torch.manual_seed(seed)
+            indexer = Indexer(d, d, heads=2, size=4)
+    return indexer, rotations.numpy(), starts[: LIMITS["clusters"]].tolist()

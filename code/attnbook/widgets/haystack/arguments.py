@@ -8,8 +8,10 @@ import numpy as np
 import torch
 
 from ..._checks import as_finite, as_place, check_count
+from ...cheap import Indexer
 
 MOST = {"keys": 256, "queries": 32, "features": 32}
+HEADS, SIZE = 8, 16  # of an indexer: its scores are then exact in double precision
 LARGEST = 2**15 - 1
 
 
@@ -26,12 +28,24 @@ def as_pair(keys, queries) -> tuple[np.ndarray, np.ndarray]:
     return keys, queries
 
 
-def as_directions(directions, d: int) -> np.ndarray:
-    """Directions (d, r) with r at most d."""
-    array = as_finite("directions", directions, 2)
-    if array.shape[0] != d or array.shape[1] > d:
-        raise ValueError(f"directions must be ({d}, r), r at most {d}, got {array.shape}")
-    return array
+def as_small(indexer, keys: np.ndarray, queries: np.ndarray) -> dict[str, np.ndarray]:
+    """An indexer's vectors: asked (q, h, size) and shares (q, h) of queries, small (n, size)."""
+    if not isinstance(indexer, Indexer):
+        raise TypeError(f"indexer must be an Indexer, got {type(indexer).__name__}")
+    sizes = indexer.W_q.in_features, indexer.W_k.in_features
+    if sizes != (keys.shape[1], keys.shape[1]):
+        raise ValueError(
+            f"indexer must take queries and keys of {keys.shape[1]} features, got {sizes}"
+        )
+    check_count("the indexer's heads", indexer.heads, 1, HEADS)
+    check_count("the indexer's size", indexer.size, 1, SIZE)
+    if indexer.activation(torch.tensor([-1.0, 2.0])).tolist() != [0.0, 2.0]:
+        raise ValueError("indexer must have the activation torch.relu")
+    with torch.no_grad():
+        q, k = (torch.tensor(x).to(indexer.W_k.weight) for x in (queries, keys))
+        asked = indexer.W_q(q).unflatten(-1, (indexer.heads, indexer.size))
+        found = {"asked": asked, "small": indexer.W_k(k), "shares": indexer.W_w(q)}
+    return {name: as_finite(f"the indexer's {name}", x) for name, x in found.items()}
 
 
 def as_needles(needles, q: int, n: int) -> list[int]:

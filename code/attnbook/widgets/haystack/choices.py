@@ -16,7 +16,9 @@ class Haystack(NamedTuple):
 
     keys: Tensor
     queries: Tensor
-    directions: Tensor  # (d, r)
+    asked: Tensor  # (q, heads, size), an indexer's queries
+    small: Tensor  # (n, size), its keys
+    shares: Tensor  # (q, heads), its weights
     rotations: Tensor  # (rounds, d, half), as many as can be asked for
     seed: int  # of the keys at which centres start
 
@@ -43,11 +45,12 @@ def _by_means(hay: Haystack, use: SimpleNamespace) -> Choice:
     return Choice(spread, kept, scores.shape[-1] * d)
 
 
-def _by_low_rank(hay: Haystack, use: SimpleNamespace) -> Choice:
-    n, d = hay.keys.shape
-    few = hay.directions[:, : use.rank]
-    scores = (hay.queries @ few) @ (hay.keys @ few).mT
-    return Choice(scores, cheap.keep_blocks(scores, use.budget, 1, n), (d + n) * use.rank)
+def _by_indexer(hay: Haystack, use: SimpleNamespace) -> Choice:
+    n, size = hay.small.shape
+    products = torch.einsum("qhs,ks->qhk", hay.asked, hay.small).relu()
+    scores = torch.einsum("qh,qhk->qk", hay.shares, products) / size**0.5
+    kept = cheap.keep_blocks(scores, use.budget, 1, n)
+    return Choice(scores, kept, n * hay.asked[0].numel())
 
 
 def _by_hash(hay: Haystack, use: SimpleNamespace) -> Choice:
@@ -66,4 +69,4 @@ def _by_cluster(hay: Haystack, use: SimpleNamespace) -> Choice:
     return Choice(-far[:, home], looked[:, home], centres.numel())
 
 
-CHOICES = {"mean": _by_means, "low_rank": _by_low_rank, "hash": _by_hash, "cluster": _by_cluster}
+CHOICES = {"mean": _by_means, "indexer": _by_indexer, "hash": _by_hash, "cluster": _by_cluster}

@@ -51,18 +51,16 @@ function byMeans(hay, { block, budget }) {
   };
 }
 
-/** Vectors in the first `rank` of the directions. */
-function inFew(x, { d, most, directions }, rank) {
-  const turned = new Float64Array(rank * d); // directions as rows
-  for (let r = 0; r < rank; r++) {
-    for (let c = 0; c < d; c++) turned[r * d + c] = directions[c * most + r];
-  }
-  return products(x, turned, d);
-}
-
-function byLowRank(hay, { rank, budget }) {
-  const scores = products(inFew(hay.queries, hay, rank), inFew(hay.keys, hay, rank), rank);
-  return { scores, kept: bestOf(scores, hay.n, budget), spent: hay.d * rank + hay.n * rank };
+/** The sum over an indexer's heads of a share times the ReLU of a product. */
+function byIndexer({ n, q, heads, size, asked, small, shares }, { budget }) {
+  const fits = products(asked, small, size); // (q, heads, n)
+  const scores = new Float64Array(q * n);
+  fits.forEach((fit, at) => {
+    const row = Math.floor(at / n);
+    scores[Math.floor(row / heads) * n + (at % n)] += shares[row] * Math.max(0, fit);
+  });
+  scores.forEach((sum, at) => { scores[at] = sum / Math.sqrt(size); });
+  return { scores, kept: bestOf(scores, n, budget), spent: n * heads * size };
 }
 
 function byHash(hay, { rounds, buckets }) {
@@ -92,7 +90,7 @@ function byCluster(hay, { clusters, nearest }) {
   return { scores, kept, spent: clusters * d };
 }
 
-const CHOICES = { mean: byMeans, low_rank: byLowRank, hash: byHash, cluster: byCluster };
+const CHOICES = { mean: byMeans, indexer: byIndexer, hash: byHash, cluster: byCluster };
 
 /** What `settings.scorer` keeps: scores and kept, q × n, and the multiplications for one query. */
 export const choose = (hay, settings) => CHOICES[settings.scorer](hay, settings);

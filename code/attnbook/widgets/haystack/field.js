@@ -84,6 +84,7 @@ function paintBars(ctx, plan, { scores, kept, block }, palette) {
 function paintDots(ctx, plan, { weights, top }, palette) {
   const { cell } = plan;
   weights.forEach((weight, j) => {
+    if (!weight) return; // zero is blank
     const [x, y] = cornerOf(plan, j);
     const share = Math.min(1, weight / top);
     circle(ctx, x + cell / 2, y + cell / 2, Math.max(1.5, 0.42 * cell * Math.sqrt(share)));

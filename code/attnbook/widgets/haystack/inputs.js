@@ -7,7 +7,7 @@ const BLOCKS = [1, 2, 4, 8, 16, 32, 64];
 const BUCKETS = [2, 4, 8, 16, 32];
 const BUDGETS = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256];
 const USED_BY = {
-  budget: ["mean", "low_rank"], block: ["mean"], rank: ["low_rank"], buckets: ["hash"], rounds: ["hash"],
+  budget: ["mean", "indexer"], block: ["mean"], buckets: ["hash"], rounds: ["hash"],
   clusters: ["cluster"], nearest: ["cluster"],
 };
 
@@ -49,7 +49,6 @@ export const MAKERS = {
       model, "scorer");
   },
   block: sized("block", "Block", () => BLOCKS),
-  rank: counted("rank", "Rank", (model) => model.get("_shape")[3]),
   budget: sized("budget", "Budget", (model) =>
     [...BUDGETS.filter((size) => size < keysOf(model)), keysOf(model)]),
   buckets: sized("buckets", "Buckets", () => BUCKETS),

@@ -3,18 +3,25 @@ import { fillRows } from "../core/table.js";
 import { numeral, weightText } from "../core/words.js";
 
 export const SCORERS = {
-  mean: "blocks by mean keys", low_rank: "keys by a low-rank score", hash: "keys by a hash",
+  mean: "blocks by mean keys", indexer: "keys by an indexer", hash: "keys by a hash",
   cluster: "keys by clusters",
 };
 const inGroups = (number) => number.toLocaleString("en");
 const count = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
 
+/** Blocks are kept whole: why they are more, or fewer, keys than the budget. */
+function wholeBlocks(n, block, budget) {
+  if (budget % block === 0) return "";
+  return ` (${Math.min(block, n) > budget ? "the least, more than" : "all that fit into"} the budget of ${budget})`;
+}
+
 /** By what right the keys are kept. */
 function whyKept({ scorer, n, block, budget, rounds, clusters, nearest }) {
   const blocks = Math.ceil(n / block);
   const texts = {
-    mean: () => `in ${Math.min(blocks, Math.max(1, Math.floor(budget / block)))} of ${count(blocks, "block")}`,
-    low_rank: () => "the best by the low-rank score",
+    mean: () => `in ${Math.min(blocks, Math.max(1, Math.floor(budget / block)))} of ${count(blocks, "block")}`
+      + wholeBlocks(n, block, budget),
+    indexer: () => "the best by the indexer",
     hash: () => (rounds === 1 ? "all in its bucket" : `all in its bucket in any of ${rounds} rounds`),
     cluster: () => `all in ${Math.min(nearest, clusters)} of ${count(clusters, "cluster")}`,
   };

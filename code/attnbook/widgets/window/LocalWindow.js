@@ -1,4 +1,5 @@
 // Local attention: the keys of one query, a window over them that can be moved and widened.
+import { binary } from "../core/binary.js";
 import { makeControls, tied } from "../core/controls.js";
 import { limit, onDrag, onKeys } from "../core/gestures.js";
 import { select, slider } from "../core/inputs.js";
@@ -64,7 +65,8 @@ class WindowView extends View {
 
   /** Takes in the model: the row at once; table and voice follow when a slider rests. */
   read() {
-    const [scores, labels, gold] = this.get("_scores", "labels", "gold");
+    const [labels, gold] = this.get("labels", "gold");
+    const scores = Array.from(binary(this.model, "_scores", Float64Array));
     const [centre, radius, bell] = this.get("centre", "radius", "bell");
     this.picture = { ...localRow({ scores, centre, radius, bell }), labels, gold, centre, radius, bell };
     this.showTitle(this.lines);

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import traitlets as t
 
-from ..._checks import as_finite, as_labels, as_number, as_place, as_some, check_choice, check_count
+from ..._checks import as_array, as_labels, as_number, as_place, as_some, check_choice, check_count
 from .. import base
 
 CONTROLS = ("centre", "radius", "bell")
@@ -20,7 +20,8 @@ class LocalWindow(base.Widget):
     `local_attention` does.
 
     Args:
-        scores: k scores of one query, finite.
+        scores: k scores of one query. The logarithms of weights give these weights back; minus
+            infinity is a weight of zero.
         labels: k words, the keys; by default their places.
         gold: the places of the keys that the query should find, set in bold.
         centre: where the window is centred at the start, from 0 to k - 1.
@@ -37,7 +38,7 @@ class LocalWindow(base.Widget):
     Source: Luong et al. 2015, section 3.2.
     """
 
-    _scores = t.List(t.Float()).tag(sync=True)  # (k,)
+    _scores = t.Bytes().tag(sync=True)  # (k,), float64, little-endian
     labels = t.List(t.Unicode()).tag(sync=True)
     gold = t.List(t.Int()).tag(sync=True)
     centre = base.Number().tag(sync=True)
@@ -58,11 +59,16 @@ class LocalWindow(base.Widget):
         title="",
         alt="",
     ):
-        scores = as_finite("scores", scores, 1)
+        scores = as_array("scores", scores, 1, real=True).astype("<f8")
+        if not scores.size or not (scores < np.inf).all() or not np.isfinite(scores).any():
+            raise ValueError(
+                "scores must be finite or minus infinity, and one of them finite, "
+                f"got {scores.tolist()}"
+            )
         k = len(scores)
         [labels] = as_labels("labels", labels, k)
         super().__init__(
-            _scores=scores.tolist(),
+            _scores=scores.tobytes(),
             labels=labels,
             gold=[as_place("gold", j, k, "keys") for j in gold],
             centre=centre,
@@ -75,26 +81,30 @@ class LocalWindow(base.Widget):
 
     @t.validate("centre")
     def _check_centre(self, proposal):
-        centre, last = as_number("centre", proposal["value"]), len(self._scores) - 1
+        centre, last = as_number("centre", proposal["value"]), len(self._row) - 1
         if not 0 <= centre <= last:
             raise ValueError(f"centre must be from 0 to {last}, got {centre}")
         return centre
 
     @t.validate("radius")
     def _check_radius(self, proposal):
-        return check_count("radius", proposal["value"], 1, len(self._scores))
+        return check_count("radius", proposal["value"], 1, len(self._row))
 
     @t.validate("bell")
     def _check_bell(self, proposal):
         return check_choice("bell", proposal["value"], BELLS)
 
+    @property
+    def _row(self) -> np.ndarray:
+        return np.frombuffer(self._scores, "<f8")
+
     def allowed(self) -> np.ndarray:
         """Which keys the window shows: (k,)."""
-        return np.abs(np.arange(len(self._scores)) - self.centre) <= self.radius
+        return np.abs(np.arange(len(self._row)) - self.centre) <= self.radius
 
     def weights(self, *, local: bool = True) -> np.ndarray:
         """The weights shown now, through the window or, if not `local`, without one: (k,)."""
-        scores, k = np.array(self._scores), len(self._scores)
+        scores, k = self._row, len(self._row)
         if not local:
             return _softmax(scores, np.ones(k, dtype=bool))
         log_bell = -(((np.arange(k) - self.centre) / (self.radius / 2)) ** 2) / 2
@@ -103,7 +113,7 @@ class LocalWindow(base.Widget):
         return weights * np.exp(log_bell) if self.bell == "weights" else weights
 
     def __repr__(self) -> str:
-        return self._text(f"{len(self._scores)} keys")
+        return self._text(f"{len(self._row)} keys")
 
 
 def _softmax(scores: np.ndarray, allowed: np.ndarray) -> np.ndarray:
