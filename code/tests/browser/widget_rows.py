@@ -410,7 +410,7 @@ VERDICTS = {
     "possible": "on a possible link",
     "miss": "not on a gold link",
     "none": "no gold link to hit",
-    "nothing": "nothing may be attended to",
+    "nothing": "all weights are zero",
 }
 
 

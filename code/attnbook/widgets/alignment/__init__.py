@@ -20,10 +20,10 @@ class AlignmentViewer(base.Widget):
     """Where a translator looks, word by word, beside where gold says the word comes from.
 
     For each sentence pair the target tokens are the rows of a heat map and the source tokens its
-    columns; padding and what a mask forbids are hatched. Sure links are outlined with a solid line, possible ones with a
-    dashed line. The reader steps through decoding: rows to come are faded, and beside the map
-    stands what was decoded, where its weight went, and whether its largest weight is on a gold
-    link. A second view draws the weights as lines between the two sentences.
+    columns; padding and what a mask forbids are hatched. Sure links are outlined with a solid
+    line, possible ones with a dashed line. The reader steps through decoding: rows to come are
+    faded, and beside the map stands what was decoded, where its weight went, and whether its
+    largest weight is on a gold link. A second view draws the weights as lines between the two sentences.
 
     Args:
         examples: a sequence of `AlignmentExample`, or of mappings or NamedTuples with its fields.
@@ -41,7 +41,8 @@ class AlignmentViewer(base.Widget):
         vmax: the weight of the darkest colour, for all models and examples.
 
     Weights are shown as given, to four digits: zero stays zero, what is not zero stays so, a row
-    that sums to less than 1 is not scaled, and each row keeps its argmax. Of equal largest weights the first counts.
+    that sums to less than 1 is not scaled, and each row keeps its argmax. Of equal largest weights
+    the first counts.
 
     Raises:
         TypeError: an argument, or a field of an example, is of another kind.

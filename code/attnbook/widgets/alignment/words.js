@@ -5,7 +5,7 @@ import { takeScore, takeStep } from "./data.js";
 
 const VERDICTS = {
   sure: "on a sure link", possible: "on a possible link", miss: "not on a gold link",
-  none: "no gold link to hit", nothing: "nothing may be attended to",
+  none: "no gold link to hit", nothing: "all weights are zero",
 };
 
 export function verdictText(verdict) {

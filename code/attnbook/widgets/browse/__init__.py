@@ -153,7 +153,7 @@ class LayerHeadBrowser(base.Widget):
         return self.maps()[self.layer, self.head]
 
     def allowed(self) -> np.ndarray:
-        """Where the head drawn large may attend: in decoder maps to no later key; boolean (q, k)."""
+        """Where the large map may attend: in decoder maps to no later key; boolean (q, k)."""
         if self._allowed:
             return self._planes(self._allowed)[self.layer, self.head].astype(bool)
         everywhere = np.ones(tuple(map(len, self.tokens())), dtype=bool)
