@@ -23,7 +23,8 @@ class AlignmentViewer(base.Widget):
     columns; padding and what a mask forbids are hatched. Sure links are outlined with a solid
     line, possible ones with a dashed line. The reader steps through decoding: rows to come are
     faded, and beside the map stands what was decoded, where its weight went, and whether its
-    largest weight is on a gold link. A second view draws the weights as lines between the two sentences.
+    largest weight is on a gold link. A second view draws the weights as lines between the two
+    sentences.
 
     Args:
         examples: a sequence of `AlignmentExample`, or of mappings or NamedTuples with its fields.
