@@ -190,7 +190,7 @@ def opening() -> dict:
 
 def stored(state: dict, kind: str, layer: int, head: int) -> Matrix:
     """The weights of one head of the opening."""
-    k, q = len(state["example"]["source"]), len(state["written"])
+    k, q = len(state["ids"]), len(state["written"])
     rows, columns = {"encoder": (k, k), "decoder": (q, q), "cross": (q, k)}[kind]
     size = rows * columns
     start = (layer * state["config"]["num_heads"] + head) * size

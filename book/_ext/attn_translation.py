@@ -22,8 +22,11 @@ LEAST = 0.02  # the smallest weight that has a line
 
 
 def cross(state: dict) -> list[list[float]]:
-    """The weights (q, k) of the opening's cross-attention head, the row of the end left out."""
-    q, k = len(state["written"]), len(state["example"]["source"])
+    """The weights (q, k) of the opening's cross-attention head, the row of the end left out.
+
+    The last column is the end of the source.
+    """
+    q, k = len(state["written"]), len(state["ids"])
     place = state["layer"] * state["config"]["num_heads"] + state["head"]
     stored = base64.b64decode(state["maps"]["cross"])[place * q * k :][: q * k]
     return [[byte / 255 for byte in stored[i * k : (i + 1) * k]] for i in range(q - 1)]
@@ -64,7 +67,7 @@ def drawing(state: dict) -> str:
         lines = "".join(
             f'<path class="weight" d="{line(i, j, up, down)}" stroke-width="{0.8 + 4 * w:.1f}"'
             f' style="--w:{w:.2f}"/>'
-            for j, w in enumerate(row)
+            for j, w in enumerate(row[: len(source)])
             if w >= LEAST
         )
         y = down + ROW * i + 5
@@ -81,7 +84,7 @@ def drawing(state: dict) -> str:
     )
     hits, of = sum(v is True for v in found), sum(v is not None for v in found)
     described = "; ".join(
-        f"{target[i]}: {max(row):.2f} on {source[row.index(max(row))]}"
+        f"{target[i]}: {max(row):.2f} on {[*source, 'the end'][row.index(max(row))]}"
         for i, row in enumerate(weights)
     )
     return (

@@ -42,7 +42,7 @@ MODELS = {
         "sentences of the course's own English-French grammar",
     ),
     "everyday": Kind(
-        "transformer_everyday",
+        "playground_everyday",
         None,
         "short everyday sentences of the Tatoeba project (tatoeba.org, CC BY 2.0 FR)",
     ),
@@ -110,7 +110,8 @@ def packed(name: str, model: nn.Module, of: Corpus) -> tuple[dict, bytes]:
         "about": about(name, of),
         "examples": examples(of),
         "longest": max(len(pair.source) for pair in of.splits.train),
-        "names": sorted(PROPER) if name == "grammar" else [],
+        "bare": hasattr(experiment(name), "BARE"),  # sentences without a final mark, too
+        "names": sorted(PROPER) if name == "grammar" else experiment(name).names(),
     }
     return pack(model, of.source_vocab, of.target_vocab, **more)
 

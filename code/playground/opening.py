@@ -75,7 +75,7 @@ def opening(path: Path) -> dict:
     head, model, source_vocab, target_vocab = model_of(path)
     best, state = -1, None
     for example in head["examples"]:
-        ids = source_vocab.encode(example["source"])
+        ids = [*source_vocab.encode(example["source"]), EOS]
         written, weights, probabilities = translated(model, ids)
         tokens = [target_vocab.tokens[i] for i in written]
         if UNK in ids or tokens[:-1] != example["target"] or written[-1] != EOS:

@@ -5,11 +5,13 @@ import { Controls, makeLegend } from "./play_controls.js";
 import { Engine } from "./play_engine.js";
 import { Maps } from "./play_maps.js";
 import { Output } from "./play_output.js";
+import { shown } from "./play_scene.js";
 import { Sentence, readSentence } from "./play_sentence.js";
 import { NO_CHANGES, Store } from "./play_store.js";
 
 const PAUSE = 120; // milliseconds without a key before a sentence is translated
 const UNKNOWN = 3;
+const END = "<eos>";
 const ASKED = ["out", "forced", "paddingMask", "causal", "pads"]; // what changes the translation
 
 class Playground {
@@ -41,7 +43,8 @@ class Playground {
     this.sentence.put(example.source);
     this.store.set({ layer, head });
     this.asked = {
-      head: { config, examples: [example] }, words: example.source, request: this.store.request(ids, config), plain: true,
+      head: { config, examples: [example] }, words: [...example.source, END], request: this.store.request(ids, config),
+      plain: true,
     };
     this.output.begin();
     top.forEach((step) => this.output.write(step));
@@ -69,9 +72,10 @@ class Playground {
   /** The tokens of something forced. */
   nameOf({ kind, query, key }) {
     const { words, written } = this.maps.answer;
-    const source = [...words, ...Array(this.store.get("pads")).fill("⟨pad⟩")];
-    const read = ["⟨begin⟩", ...written];
-    const [queries, keys] = { encoder: [source, source], decoder: [written, read], cross: [written, source] }[kind];
+    const source = [...words, ...Array(this.store.get("pads")).fill("<pad>")].map(shown);
+    const steps = written.map(shown);
+    const read = [shown("<bos>"), ...steps];
+    const [queries, keys] = { encoder: [source, source], decoder: [steps, read], cross: [steps, source] }[kind];
     return { query: queries[query] ?? `step ${query + 1}`, key: keys[key] ?? `place ${key + 1}` };
   }
 
@@ -103,11 +107,12 @@ class Playground {
     const { head } = this.engine;
     if (!head) return;
     const numbers = new Map(head.source.map((word, id) => [word, id]));
-    const read = readSentence(this.sentence.text, numbers, head.longest);
+    const read = readSentence(this.sentence.text, numbers, head);
     this.sentence.note(read, head.source, head.longest);
     if (!read.words.length) { this.output.clear(); return; }
-    const ids = read.words.map((word) => numbers.get(word) ?? UNKNOWN);
-    this.asked = { head, words: read.words, request: this.store.request(ids, head.config), plain: this.store.plain };
+    const words = [...read.words, END]; // as in training: what ends it is a part of the sentence
+    const ids = words.map((word) => numbers.get(word) ?? UNKNOWN);
+    this.asked = { head, words, request: this.store.request(ids, head.config), plain: this.store.plain };
     this.output.begin();
     this.engine.ask(this.asked.request, this.asked.plain);
   }

@@ -11,7 +11,7 @@ const equalWords = (a, b) => a.length === b.length && a.every((x, n) => x === b[
 /** The links of an example, if this is one and the model has written its translation. */
 function linksOf(examples, words, written) {
   return examples.find(({ source, target }) =>
-    equalWords(source, words) && equalWords([...target, "<eos>"], written)) ?? { sure: [], possible: [] };
+    equalWords([...source, "<eos>"], words) && equalWords([...target, "<eos>"], written)) ?? { sure: [], possible: [] };
 }
 
 function marks(links, queries, keys) {

@@ -1,18 +1,25 @@
 // The sentence: a field to type in, examples, and what the model does not know of it.
 import { button, element, segments, select } from "../attnbook/widgets/core/inputs.js";
-import { englishText, nearest, tokenize } from "./play_text.js";
+import { englishText, nearest, slipOf, tokenize } from "./play_text.js";
 
-const MARKS = [".", "?", "!"];
+const MARKS = { ".": "full stop", "?": "question mark", "!": "exclamation mark" };
+const ASKING = new Set(("am are can could did do does had has have how is may shall should was were what when where "
+  + "which who whose why will would").split(" ")); // what questions begin with
 
-/** The tokens of a typed sentence, with a last mark, and the unknown ones among them. */
-export function readSentence(text, known, longest) {
-  const words = tokenize(text);
-  const added = words.length > 0 && !MARKS.includes(words.at(-1)) ? "." : "";
-  if (added && known.has(added)) words.push(added);
-  return {
-    words, added, unknown: [...new Set(words.filter((word) => !known.has(word)))],
-    long: words.length > longest,
-  };
+/**
+ * The tokens of a typed sentence as a model reads them: slips mended, and with a last mark if it has
+ * never seen a sentence without (`bare`). `unknown`: the words that it does not know, `slips`: what
+ * it reads for some of them.
+ */
+export function readSentence(text, known, { longest, bare }) {
+  const typed = tokenize(text);
+  const unknown = [...new Set(typed.filter((word) => !known.has(word)))];
+  const slips = new Map(unknown.map((word) => [word, slipOf(word, [...known.keys()])]).filter(([, word]) => word));
+  const words = typed.map((word) => slips.get(word) ?? word);
+  const mark = ASKING.has(words[0]) ? "?" : ".";
+  const added = !bare && words.length && !(words.at(-1) in MARKS) && known.has(mark) ? mark : "";
+  if (added) words.push(added);
+  return { words, added, unknown, slips, long: words.length > longest };
 }
 
 export class Sentence {
@@ -79,13 +86,13 @@ export class Sentence {
   }
 
   /** Says what is unknown, with the nearest known words, each a button that takes its place. */
-  note({ unknown, added, long }, vocabulary, longest) {
+  note({ unknown, slips, added, long }, vocabulary, longest) {
     const lines = unknown.slice(0, 5).map((word) => element("p", {},
-      `The model does not know “${word}” and reads ⟨unknown⟩. Nearest known words: `,
+      `The model does not know “${word}” and reads ${slips.has(word) ? `“${slips.get(word)}”` : "⟨unknown⟩"}. Nearest known words: `,
       ...nearest(word, vocabulary).map((known) => button(known, () => this.replace(word, known),
         { class: "ah-button pg-near", "aria-label": `Replace ${word} by ${known}` }))));
     if (unknown.length > 5) lines.push(element("p", {}, `And ${unknown.length - 5} more unknown words.`));
-    if (added) lines.push(element("p", {}, "A full stop was added: the sentences that it learnt from end in a mark."));
+    if (added) lines.push(element("p", {}, `A ${MARKS[added]} was added: the sentences that it learnt from end in a mark.`));
     if (long) lines.push(element("p", {}, `It has learnt from sentences of at most ${longest} tokens; this one is longer.`));
     this.notes.replaceChildren(...lines);
   }

@@ -38,16 +38,39 @@ export function englishText(tokens) {
     text + (!text || token === "'s" || token === "'" || /^[.,!?]/.test(token) ? "" : " ") + token, "");
 }
 
-/** French tokens as a sentence: elided words close up, names and the first word get capitals. */
+// As in `attnbook.data.text.detokenize`: spaces at which no line breaks, thin before some marks.
+const [THIN, FIXED] = ["\u202f", "\u00a0"];
+const BEFORE = {
+  ...Object.fromEntries([...".,)]}"].map((mark) => [mark, ""])),
+  ...Object.fromEntries([..."!?;%"].map((mark) => [mark, THIN])),
+  ...Object.fromEntries([...":»$€"].map((mark) => [mark, FIXED])),
+};
+const AFTER = { "(": "", "[": "", "{": "", "«": FIXED };
+const ELIDED = /^(?:[cçdjlmnst]|qu|jusqu|lorsqu|puisqu|quoiqu)'$/i;
+const BEHIND = /^(?:-t)?-(?:je|tu|il|elle|on|nous|vous|ils|elles|ce|moi|toi|lui|leur|le|la|les|y|en)$/i;
+
+/** The space between two French tokens, where `quoted` says whether straight quotes are open. */
+function spaceBetween(last, token, quoted) {
+  if (BEHIND.test(token) || (token === '"' && quoted)) return "";
+  if (token in BEFORE || token.startsWith("..")) {
+    const joined = "([{".includes(last) || ("!?".includes(token) && "!?".includes(last)); // ?! is one mark
+    return joined ? "" : BEFORE[token] ?? "";
+  }
+  if (last === '"') return quoted ? "" : " ";
+  return ELIDED.test(last) ? "" : AFTER[last] ?? " ";
+}
+
+/** French tokens as French is written; names, and what begins a sentence, get capitals. */
 export function frenchText(tokens, names = []) {
   const capital = (word) => word.slice(0, 1).toUpperCase() + word.slice(1);
-  let text = "";
-  for (const token of tokens) {
-    const word = names.includes(token) ? capital(token) : token;
-    if (token === "?" || token === "!") text += `\u00a0${word}`;
-    else text += (text && !text.endsWith("'") && !/^[.,-]/.test(token) ? " " : "") + word;
-  }
-  return capital(text).replaceAll("'", "’");
+  let [text, quoted, begins] = ["", false, true];
+  tokens.forEach((token, n) => {
+    const space = n ? spaceBetween(tokens[n - 1], token, quoted) : "";
+    text += space + (begins || names.includes(token) ? capital(token) : token);
+    begins = /^[.?!]$/.test(token) || (begins && !/[\p{L}\p{N}]/u.test(token));
+    if (token === '"') quoted = !quoted;
+  });
+  return text.replaceAll("'", "’");
 }
 
 /** How many letters to add, drop, change or swap with their neighbour, to make one word the other. */
@@ -65,6 +88,19 @@ export function distance(a, b) {
     [before, last] = [last, row];
   }
   return last[b.length];
+}
+
+/**
+ * The word that an unknown one is meant to be, or null: one of `words`, the most frequent first, that
+ * has an apostrophe more or less, or that one slip makes of it: two letters swapped, one too few or
+ * too many. (Another letter is more often another word: coat is no goat.)
+ */
+export function slipOf(word, words) {
+  const plain = (text) => text.replaceAll("'", "");
+  const sorted = (text) => [...text].sort().join("");
+  const slip = (known) => distance(word, known) === 1 && (known.length !== word.length || sorted(known) === sorted(word));
+  return words.find((known) => known !== "'" && plain(known) === plain(word))
+    ?? (word.length < 4 ? null : words.find((known) => /^\p{L}{3,}$/u.test(known) && slip(known))) ?? null;
 }
 
 /** The `count` words nearest to an unknown one; of equally near ones the more frequent first. */
