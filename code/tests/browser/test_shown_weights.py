@@ -124,6 +124,13 @@ def test_a_window_takes_weights_of_zero(show):
     np.testing.assert_allclose(widget.weights(local=False), row, rtol=1e-12, atol=0)
     np.testing.assert_allclose(widget.weights(), [0, 0, 3 / 7, 0, 4 / 7, 0], rtol=1e-9)
     page = show(widget).page
+    high = page.locator("canvas").evaluate("(c) => (c.clientHeight - 4) / 6")
+    lines = [{"y": 6 + high * j, "w": 30, "h": high - 8} for j in range(6)]
+    for j, line in enumerate(lines):
+        if j in (0, 1, 5):
+            assert len(colours(page, line | {"x": 28}, "canvas")) > 4, "outside is hatched"
+        bar = colours(page, line | {"x": 82}, "canvas")
+        assert (bar == {(0, 0, 0, 0)}) == (j in (0, 3, 5)), "zero is blank"
 
     def shown():
         assert [row[1:] for row in cells(page)] == [

@@ -51,11 +51,13 @@ export function drawLines(canvas, plan, picture, palette) {
   const { labels, weights, whole, allowed, gold, keys } = picture;
   const end = Math.max(0.05, ...weights, ...whole);
   const thick = Math.max(3, Math.min(15, line - 5));
+  const hatch = hatchPattern(ctx, palette, plan.ratio);
   paintBell(ctx, plan, picture, palette);
   for (let j = 0; j < keys; j++) {
     const middle = top + (j + 0.5) * line;
     const long = (w) => (w / end) * (right - bars);
-    ctx.fillStyle = allowed[j] ? rgb(palette.ramp, 0.5) : hatchPattern(ctx, palette, plan.ratio);
+    ctx.fillStyle = allowed[j] ? rgb(palette.ramp, 0.5) : hatch;
+    if (!allowed[j]) ctx.fillRect(left, middle - line / 2, BELL, line); // whatever its weight was
     const shown = allowed[j] ? weights[j] : whole[j];
     if (shown) ctx.fillRect(bars, middle - thick / 2, Math.max(1, long(shown)), thick);
     ctx.strokeStyle = palette.ink;
