@@ -128,6 +128,7 @@ def picture(**changes):
         "queries": 1,
         "keys": 4,
         "weights": weights,
+        "allowed": [1, 1, 1, 0],
         "queryLabels": ["q"],
         "keyLabels": ["a", "b", "c", "d"],
         **changes,
@@ -146,6 +147,9 @@ def test_a_row_is_said_from_the_strongest_down(call):
     assert "b 0.600 (gold)" in call("core/words.js", "describeRow", picture(gold=gold), 0, 2)
     empty = picture(weights={"array": [0.0] * 4})
     assert call("core/words.js", "describeRow", empty, 0, 2) == "query “q” pinned: nothing"
+    masked = picture(weights={"array": [0.0] * 4}, allowed=[0] * 4)
+    said = "query “q” pinned: every key is masked, so all weights are zero"
+    assert call("core/words.js", "describeRow", masked, 0, 2) == said
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ export function strongest(picture, i, count) {
 /** A pinned query in one line, its weights from the strongest down. */
 export function describeRow(picture, i, count) {
   const more = strongestKeys(picture, i).length - count;
-  const row = picture.allowed.subarray(i * picture.keys, (i + 1) * picture.keys);
+  const row = picture.allowed.slice(i * picture.keys, (i + 1) * picture.keys);
   const none = row.includes(1) ? "" : "every key is masked, so all weights are zero";
   return `query “${picture.queryLabels[i]}” pinned: ${none || strongest(picture, i, count)}`
     + (more > 0 ? `, and ${more} more` : "");
