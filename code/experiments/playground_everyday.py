@@ -11,6 +11,7 @@ and 19.2), and with their own marks 36.4 and 36.6. The rate is the one chosen fo
 from __future__ import annotations
 
 import functools
+import itertools
 from collections import Counter
 from collections.abc import Callable
 
@@ -62,7 +63,7 @@ def names() -> list[str]:
     counts = Counter()
     for _, french in _lines():
         words = tokenize(french, "fr", lower=False)
-        for before, word in zip(words, words[1:], strict=False):
+        for before, word in itertools.pairwise(words):
             if before[-1].isalnum() or before in ("d'", "l'", "qu'"):
                 counts[word.lower(), word.istitle()] += 1
     known = set(load().target_vocab.tokens)

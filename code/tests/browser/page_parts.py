@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from attnbook.data.text import detokenize
+
 LIVE = ".ah-hidden [aria-live]"
 DARK = {  # how a page says that it is dark, and how it takes that back
     "data-theme": ("document.documentElement.dataset.theme = 'dark'", "delete document"
@@ -114,3 +116,18 @@ def colours(page, box, canvas=".ah-map canvas") -> set[tuple[int, ...]]:
 def rgb(colour: str) -> tuple[int, ...]:
     """`#rrggbb` as opaque pixels have it."""
     return (*(int(colour[at : at + 2], 16) for at in (1, 3, 5)), 255)
+
+
+def answered(page) -> list[str]:
+    """Wait until the playground has nothing on its way; the tokens that it shows."""
+    page.locator(".pg-output[aria-busy=false]").wait_for()
+    return page.locator(".pg-token").all_inner_texts()
+
+
+def french(tokens, names=()) -> str:
+    """French tokens as the playground writes them: as `detokenize` does, with capitals."""
+    out, begins = [], True
+    for token in tokens:
+        out.append(token[:1].upper() + token[1:] if begins or token in names else token)
+        begins = token in (".", "?", "!") or (begins and not any(map(str.isalnum, token)))
+    return detokenize(out, "fr").replace("'", "’")

@@ -3,13 +3,12 @@
 import browser_harness as harness
 import pytest
 import torch
-from page_parts import use
+from page_parts import answered, french, use
 from site_checks import complaints
 from torch import nn
 
 from attnbook import transformer
 from attnbook.data import BOS, EOS, Vocabulary, tokenize
-from attnbook.data.text import detokenize
 from attnbook.decoding import greedy
 from attnbook.transformer import Transformer
 from playground import pack, read, write
@@ -68,12 +67,6 @@ def opened(visit, packed):
         shown.context.close()
 
 
-def answered(page) -> list[str]:
-    """Waits until nothing is on its way; the tokens that are shown."""
-    page.locator(".pg-output[aria-busy=false]").wait_for()
-    return page.locator(".pg-token").all_inner_texts()
-
-
 @pytest.fixture
 def translated(opened):
     """The page with its first sentence translated."""
@@ -97,15 +90,6 @@ def in_torch(packed, sentence=SENTENCE, pads=0, length=None) -> list[str]:
     lengths = torch.tensor([len(ids) if length is None else length])
     tokens = greedy(model, torch.tensor([ids]), lengths, max_len=60).tokens[0].tolist()
     return spelt(target_vocab, tokens)
-
-
-def french(tokens, names=()) -> str:
-    """The tokens as the page writes them: as `detokenize` does, with capitals."""
-    out, begins = [], True
-    for token in tokens:
-        out.append(token[:1].upper() + token[1:] if begins or token in names else token)
-        begins = token in (".", "?", "!") or (begins and not any(map(str.isalnum, token)))
-    return detokenize(out, "fr").replace("'", "’")
 
 
 def test_the_model_is_loaded_when_it_is_asked_for(opened):

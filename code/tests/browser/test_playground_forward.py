@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from attnbook import transformer
-from attnbook.data import BOS, Vocabulary, why_missing
+from attnbook.data import BOS, EOS, Vocabulary, why_missing
 from attnbook.multihead import Attended
 from attnbook.transformer import Transformer
 from attnbook.widgets import bundle
@@ -257,7 +257,7 @@ def test_the_packed_model_equals_torch_on_held_out_pairs(browser, name):
     page = browser.new_page()
     ask, furthest = InBrowser(page, path, name), 0.0
     for pair in pairs:
-        source = of.source_vocab.encode(pair.source)
+        source = [*of.source_vocab.encode(pair.source), EOS]
         inputs = [BOS, *of.target_vocab.encode(pair.target)]
         got, wanted = ask(source, inputs)["logits"], in_torch(model, source, inputs)["logits"]
         apart = (got - wanted).abs().max().item()
@@ -279,7 +279,7 @@ WITHOUT_HEADS = """async (sources) => {
   const [layers, heads] = [config.num_layers, config.num_heads].map((n) => [...Array(n).keys()]);
   const [same, all] = [[], []];
   for (const { source: words } of examples.slice(0, 4)) {
-    const ids = words.map((word) => source.indexOf(word));
+    const ids = [...words, "<eos>"].map((word) => source.indexOf(word));
     const written = (changes) =>
       [...translate(translator, { ids, changes })].at(-1).done.tokens.join();
     const whole = written({});
