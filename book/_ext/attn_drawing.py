@@ -267,7 +267,10 @@ def hatch(left: float, top: float, width: float, height: float) -> str:
 
 
 def grid(node: Node) -> str:
-    """Cells with their numbers, darker for more where they are weights; masked ones hatched."""
+    """Cells with their numbers, darker for more where they are weights; masked ones hatched.
+
+    A weight of zero is written "0" and blank; what rounds to zero is small, and light.
+    """
     left, top = node.x - node.w, node.y - node.h
     below, drawn = "", ""
     for i, row in enumerate(node.cells):
@@ -276,8 +279,9 @@ def grid(node: Node) -> str:
             if text == "":
                 below += hatch(x, y, CELL, ROW)
                 continue
-            if node.kind == "weight" and float(text) > 0:
-                shade = f' class="fill" fill-opacity="{0.08 + 0.3 * float(text):.2f}"'
+            if node.kind == "weight" and text != "0":
+                text = text if float(text) else "<.01"
+                shade = f' class="fill" fill-opacity="{0.08 + 0.3 * float(text.strip("<")):.2f}"'
                 below += rect(x, y, CELL, ROW, shade)
             number = str(text).replace("-", "−")
             drawn += words(number, x + CELL / 2, y + ROW / 2 + 4, "number")

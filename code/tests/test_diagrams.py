@@ -456,6 +456,9 @@ def wrong(node: attn_drawing.Node, tensor: torch.Tensor) -> str:
             ["" if x != x else f"{round(x, n) + 0:.{n}f}" for x, n in zip(*pair, strict=True)]
             for pair in zip(tensor.tolist(), places, strict=True)
         ]
+        zeros = [[text == "0" for text in row] for row in node.cells]
+        if node.kind == "weight" and zeros != (tensor == 0).tolist():
+            return f"{node.name}: a weight of zero, and no other, is written 0: {node.cells}"
         return "" if shown == node.cells else f"{node.name}: drawn {node.cells}, is {shown}"
     letters = re.findall(r"\w+", node.shape)
     drawn = tuple(SIZES[x] if x in SIZES else int(x) for x in letters)
@@ -515,6 +518,16 @@ def test_a_diagram_is_light_and_no_box_lies_on_another(path):
                 assert apart or abs(one.y - other.y) >= one.h + other.h + 6, (one.name, other.name)
     assert len(text) < 30_000 and len(gzip.compress(text.encode())) < 4_000
     assert drawing.title and len(drawing.desc) > 60 and not set(drawing.desc) & set("[]")
+
+
+def test_a_small_weight_is_light_and_zero_is_blank(tmp_path):
+    path = tmp_path / "a.toml"
+    node = "a = {kind='weight', at=[0, 0], cells=[['0', '0.00', '1.00', '']]}"
+    path.write_text(f"title = 'A'\ndesc = 'B'\nedges = []\n[nodes]\n{node}", encoding="utf-8")
+    text = attn_drawing.svg(attn_drawing.read(path), down=False, link=lambda label: ("", ""))
+    assert re.findall(r'fill-opacity="([.\d]+)"', text) == ["0.08", "0.38"]
+    assert re.findall(r"number[^>]*>([^<]+)<", text) == ["0", "&lt;.01", "1.00"]
+    assert text.count('class="hatch"') == 1
 
 
 BAD = {
