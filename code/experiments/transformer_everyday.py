@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
 from collections.abc import Callable
 
 from torch import Tensor, nn
+
+from attnbook.data import tokenize
+from attnbook.data.fra_eng import _lines
 
 from . import everyday, translators
 from .stored import load_weights
@@ -16,6 +21,22 @@ PLAN = Plan(
     d_model=96, d_ff=384, learning_rate=4e-3, keep="transformer_everyday", **everyday.RECIPE
 )
 corpus, load = everyday.corpus, everyday.load
+
+
+def names() -> list[str]:
+    """The French words that mostly have a capital where no sentence begins, in lower case."""
+    counts = Counter()
+    for _, french in _lines():
+        words = tokenize(french, "fr", lower=False)
+        for before, word in itertools.pairwise(words):
+            if before[-1].isalnum() or before in ("d'", "l'", "qu'"):
+                counts[word.lower(), word.istitle()] += 1
+    known = set(load().target_vocab.tokens)
+    return sorted(
+        word
+        for (word, large), n in counts.items()
+        if large and n > 3 + 3 * counts[word, False] and word in known and word.isalpha()
+    )
 
 
 def stored(weights: dict[str, Tensor]) -> tuple[nn.Module, Corpus]:

@@ -42,7 +42,7 @@ MODELS = {
         "sentences of the course's own English-French grammar",
     ),
     "everyday": Kind(
-        "playground_everyday",
+        "transformer_everyday",
         None,
         "short everyday sentences of the Tatoeba project (tatoeba.org, CC BY 2.0 FR)",
     ),

@@ -311,9 +311,7 @@ def test_tied_tensors_are_stored_once(tmp_path, monkeypatch):
         assert torch.equal(loaded[key], tensor.half().float())
 
 
-@pytest.mark.parametrize(
-    "name", ["transformer_translation", "transformer_everyday", "playground_everyday"]
-)
+@pytest.mark.parametrize("name", ["transformer_translation", "transformer_everyday"])
 def test_every_stored_transformer_has_a_card(name):
     text = (stored.FOLDER / f"{name}.md").read_text("utf-8")
     record = stored.load_record(name)

@@ -38,16 +38,6 @@ ABOUT = {
         "sentence",
         "limits": "short sentences only; not for any use but this course",
     },
-    "playground_everyday": {
-        "task": "English to French, everyday sentences of at most twelve tokens, with a final "
-        "mark or without",
-        "data": "Tatoeba, by way of manythings.org (`attnbook.data.fra_eng`), words seen at least "
-        "nine times; every third source without its last mark",
-        "licence": "weights: MIT; the sentences they were learnt from: CC BY 2.0 FR, tatoeba.org",
-        "splits": "145,610 pairs to learn from, 500 to choose by, 1,000 to judge on, by source "
-        "sentence",
-        "limits": "short sentences only; not for any use but the playground",
-    },
 }
 
 
