@@ -109,11 +109,12 @@ def _is_this_assignment(cells, names: set[str], given: Given) -> None:
     """Refuse another assignment, which may share a name or a helper with this one.
 
     Raises:
-        Unreadable: it defines hardly anything that is to be delivered, and has no text of it.
+        Unreadable: it defines hardly anything that is to be delivered, and has none of the texts.
     """
     wanted = set(given.delivered)
     own = wanted & names
-    headed = any(source.strip() in given.texts for kind, source in cells if source.startswith("#"))
+    texts = [source.strip() for kind, source in cells if kind == "markdown" and source[:1] == "#"]
+    headed = any(text in given.texts for text in texts)
     if wanted and len(own) <= len(wanted) / 4 and not (own and headed):
         raise Unreadable(f"it is not this assignment: it defines {len(own)} of {len(wanted)} names")
 
