@@ -6,11 +6,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import torch
-from grading_helpers import ALL, NAMES, built, code_of, rows_of
+from grading_helpers import ALL, KINDS, NAMES, built, code_of, of_other_kind, rows_of
 from hypothesis import given
 from hypothesis import strategies as some
 
-from coursegrade import calls
+from coursegrade import calls, notebook, runner
 from coursegrade.kinds import Answers, Kept, close, plain, same
 from coursegrade.student import Local, Student, StudentError
 
@@ -106,6 +106,20 @@ def test_every_kind_of_a_right_answer_gets_full_marks(exercise, how):
     code = code_of(built(exercise, solution=True))
     lost = {row.test: row.message for row in rows_of(exercise, code, "a", changed) if not row.ok}
     assert not lost
+
+
+@pytest.mark.parametrize("exercise", ALL, ids=NAMES)
+def test_another_kind_in_the_box(box, exercise):
+    """The same where it is graded, each assignment with one kind of them."""
+    how = list(KINDS)[ALL.index(exercise) % len(KINDS)]
+    cells = notebook.code_cells(notebook.parse(of_other_kind(exercise, how).text().encode()))
+    boxed = Student(cells)
+    try:
+        rows = runner.run(boxed, exercise.tests, "a")
+    finally:
+        boxed.close()
+    assert not {row.test: (row.message, row.error) for row in rows if not row.ok}
+    assert not boxed.report()["cells"]
 
 
 def test_one_form():
