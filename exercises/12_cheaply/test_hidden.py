@@ -3,9 +3,8 @@
 import math
 
 import torch
-from torch.testing import assert_close
 
-from coursegrade.testing import cases, points
+from coursegrade.testing import cases, close, points, same
 
 MEAN = 1.0  # pairs that a scored mean counts as
 SIGN = 1  # of what stands first in a hash
@@ -28,8 +27,8 @@ def whole(*shape):
     return torch.ones(*shape, dtype=torch.bool)
 
 
-def close(got, want, atol=1e-4, rtol=1e-3):
-    assert_close(got, want, atol=atol, rtol=rtol)
+def close(got, want):
+    assert close(got, want, atol=atol, rtol=rtol)
 
 
 def slow_means(K, w, used):
@@ -57,7 +56,7 @@ def test_q1_unused(student, rng):
     used[0, 1] = False
     K[~used] = 30000.0
     close(student.block_means(K, 4, used), slow_means(K, 4, used))
-    assert torch.equal(student.last_args[0], K)  # not changed
+    assert same(student.last_args[0], K)  # not changed
 
 
 @points(1, "q1")
@@ -92,7 +91,7 @@ def test_q1_blocks(student, rng):
     """Two or three blocks are kept, and all keys are used."""
     keep, w = draw(rng, 2, 3), draw(rng, 3, 4)
     args = sure(rng, 14, w, -9.0), keep, w, whole(2, 14)
-    assert torch.equal(student.keep_blocks(*args), slow_keep(*args))
+    assert same(student.keep_blocks(*args), slow_keep(*args))
 
 
 @points(1, "q1")
@@ -102,7 +101,7 @@ def test_q1_no_place(student, rng):
     used[:, gone : gone + 3] = False
     fits[:, :, gone // 3] = 15.0
     got, want = student.keep_blocks(fits, 2, 3, used), slow_keep(fits, 2, 3, used)
-    assert torch.equal(got[used], want[used])
+    assert same(got[used], want[used])
 
 
 @points(1, "q1")
@@ -112,7 +111,7 @@ def test_q1_padding(student, rng):
     used[0, draw(rng, 8, 9) :] = False
     used[1, :2] = False
     args = sure(rng, 11, 4, 1.0), 3, 4, used
-    assert torch.equal(student.keep_blocks(*args)[used], slow_keep(*args)[used])
+    assert same(student.keep_blocks(*args)[used], slow_keep(*args)[used])
 
 
 def slow_pairs(n, w, keep):
@@ -146,7 +145,7 @@ def test_q2_codes(student, rng):
     for r, numbers in enumerate(H):
         both = [SIGN * (x @ numbers), -SIGN * (x @ numbers)]
         rows.append(torch.cat(both, dim=2).argmax(2) + 6 * r * APART)
-    assert torch.equal(got.long(), torch.stack(rows, dim=2)) and not got.is_floating_point()
+    assert same(got.long(), torch.stack(rows, dim=2)) and not got.is_floating_point()
 
 
 def slow_buckets(one, other, mask):
@@ -164,7 +163,7 @@ def test_q2_buckets(student, rng):
     other[0, 0], one[0, 0] = torch.tensor([0, 1, 2]), torch.tensor([1, 2, 0])
     other[0, 1] = torch.tensor([1, 3, 4])
     args = one, other, whole(2, 6, 7)
-    assert torch.equal(student.same_bucket(*args), slow_buckets(*args))
+    assert same(student.same_bucket(*args), slow_buckets(*args))
 
 
 @points(1, "q2")
@@ -174,7 +173,7 @@ def test_q2_masked(student, rng):
     mask = torch.rand(2, 5, 6, generator=rng) < 0.5
     one[0, 0], other[0, 0], mask[0, 0, 0] = 1, 1, False
     args = one, other, mask
-    assert torch.equal(student.same_bucket(*args), slow_buckets(*args))
+    assert same(student.same_bucket(*args), slow_buckets(*args))
 
 
 @points(1, "q2", value=True)
@@ -234,7 +233,7 @@ def test_q3_scores(student, rng):
         heads = zip(eta[t, i].tolist(), Q[t, i], strict=True)
         want[t, i, j] = sum(weight * act(float(q @ K[t, j])) for weight, q in heads)
     close(student.indexer(Q, K, eta), want)
-    assert torch.equal(student.last_args[0], Q)  # not changed
+    assert same(student.last_args[0], Q)  # not changed
 
 
 @points(1, "q3", value=True)
@@ -244,7 +243,7 @@ def test_q3_kept(student, rng):
     mask = torch.rand(2, 4, 9, generator=rng).argsort(dim=2) < 5
     scores[~mask] = 30000.0
     want = mask & (scores >= scores.masked_fill(~mask, -9).sort(dim=2).values[:, :, -keep, None])
-    assert torch.equal(student.keep_best(scores, keep, mask), want)
+    assert same(student.keep_best(scores, keep, mask), want)
 
 
 @points(1, "q3")
@@ -252,7 +251,7 @@ def test_q3_few(student, rng):
     """Fewer keys are allowed than are to be kept, or fewer are there."""
     keep, mask = draw(rng, 5, 8), torch.rand(2, 6, 5, generator=rng) < 0.4
     mask[0, 0] = False
-    assert torch.equal(student.keep_best(normal(rng, 2, 6, 5), keep, mask), mask)
+    assert same(student.keep_best(normal(rng, 2, 6, 5), keep, mask), mask)
 
 
 def slow_divergence(scores, alpha, mask):

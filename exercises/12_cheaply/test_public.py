@@ -2,7 +2,7 @@
 
 import torch
 
-from coursegrade.testing import points
+from coursegrade.testing import close, points, same
 
 
 def normal(rng, *shape):
@@ -22,7 +22,7 @@ def test_q1_pen(student, rng):
     got = student.block_means(keys, 2, allowed(1, 6))
     assert tuple(got.shape) == (1, 3, 2), f"shape {tuple(got.shape)}, not (b, c, d)"
     want = torch.tensor([[0, 0.5], [1.25, 0.5], [0.25, 1.5]])
-    assert torch.allclose(got[0], want, atol=1e-5), (
+    assert close(got[0], want, atol=1e-5), (
         f"six keys in blocks of two: {got[0].tolist()}, not {want.tolist()}"
     )
 
@@ -119,8 +119,8 @@ def test_q4_three(student, rng):
     got, log = student.part(torch.zeros(2, 1, 2), normal(rng, 2, 3, 2), V, allowed(2, 1, 3))
     assert tuple(got.shape) == (2, 1, 4), f"outputs {tuple(got.shape)}, not (b, q, e)"
     assert tuple(log.shape) == (2, 1), f"logarithms {tuple(log.shape)}, not (b, q)"
-    assert torch.allclose(got[:, 0], V.mean(1), atol=1e-5), "equal scores, and not the mean"
-    assert torch.allclose(log, torch.full((2, 1), 3.0).log(), atol=1e-5), (
+    assert close(got[:, 0], V.mean(1), atol=1e-5), "equal scores, and not the mean"
+    assert close(log, torch.full((2, 1), 3.0).log(), atol=1e-5), (
         f"three scores of 0: the logarithm is {float(log[0, 0]):.4f}, not ln 3"
     )
 
@@ -132,8 +132,8 @@ def test_q4_equal(student, rng):
     got, log = student.join(outputs, torch.full((1, 2, 4), 0.5))
     assert tuple(got.shape) == (1, 2, 3), f"outputs {tuple(got.shape)}, not (b, q, e)"
     assert tuple(log.shape) == (1, 2), f"logarithms {tuple(log.shape)}, not (b, q)"
-    assert torch.allclose(got, outputs.mean(2), atol=1e-5), "equal sums, and not equal shares"
-    assert torch.allclose(log, 0.5 + torch.full((1, 2), 4.0).log(), atol=1e-5), (
+    assert close(got, outputs.mean(2), atol=1e-5), "equal sums, and not equal shares"
+    assert close(log, 0.5 + torch.full((1, 2), 4.0).log(), atol=1e-5), (
         f"four logarithms of 0.5 are together {float(log[0, 0]):.4f}, not 0.5 + ln 4"
     )
 
