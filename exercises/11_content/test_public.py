@@ -2,7 +2,7 @@
 
 import torch
 
-from coursegrade.testing import close, points, same
+from coursegrade.testing import close, points
 
 
 def normal(rng, *shape):
