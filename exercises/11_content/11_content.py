@@ -183,7 +183,7 @@ def reinforce(weights, drawn, rewards, baseline):
 #
 # - `gated` attends with gates at one of two places. With `where="values"` the weights of a softmax are multiplied by the gates, with `where="scores"` the logarithms of the gates are added to the scores before the softmax. It returns outputs and weights, the gates in them. Gates may be almost shut, all gates of a query too: with a relevance of −300, say.
 # - `penalty` is what holds gates shut: the mean gate, over all pairs of the batch that the mask allows. One of them at least is allowed.
-# - `sink_softmax` gives each head a sink, a score that stands beside the others in the softmax and has no value behind it. It returns the weights of the keys alone.
+# - `sink_softmax` gives each head a sink, a score that stands beside the others in the softmax and has no value behind it. It returns the weights of the keys alone. Scores and sinks may be large.
 # - `recall_precision` judges a choice where it is known which keys matter, the needles. Recall is the share of a query's needles that were kept, precision the share of its kept keys that are needles; both are averaged over the queries. A query without needles has no recall, one that keeps nothing has no precision, and neither counts in that average. If none counts, the average is None.
 #
 # *Deliverable:* the four functions.
