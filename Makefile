@@ -91,7 +91,7 @@ autograder: install  ## the zip that Gradescope runs for each hand-in (EX=... OU
 	{ echo "make autograder EX=exercises/01_cues OUT=autograder.zip" >&2; exit 2; }
 	@$(GRADER) autograder "$(EX)" "$(OUT)" $(if $(SALT),--salt "$(SALT)") $(ARGS)
 
-split: install  ## written.csv for several markers (RESULTS=... MARKERS=ann,ben BY=question COMMON=10)
+split: install  ## a table for each marker (RESULTS=... MARKERS=ann,ben BY=question COMMON=10)
 	@test -n "$(RESULTS)" && test -n "$(MARKERS)" || \
 	{ echo "make split RESULTS=folder MARKERS=ann,ben BY=question COMMON=10" >&2; exit 2; }
 	@$(GRADER) split "$(RESULTS)" --markers "$(MARKERS)" $(if $(BY),--by "$(BY)") \

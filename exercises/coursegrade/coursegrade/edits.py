@@ -43,9 +43,8 @@ def _changes(before: tables.Table, after: tables.Table) -> list[str]:
                 place = places.get(name, len(row))
                 text = row[place] if place < len(row) else ""
                 if _plain(was) != _plain(text):
-                    found.append(
-                        f"{student}, {name}: {was or 'nothing'} is {text or 'nothing'} now"
-                    )
+                    was, text = (words or "empty" for words in (was, text))
+                    found.append(f"{student}, {name}: {was} became {text}")
     return found + [f"{student}: a new row" for student in new]
 
 

@@ -94,10 +94,12 @@ def merge(folder) -> list[str]:
         same = {path.name: row}
         for name, rows in parts.items():
             for one in (x for x in rows if (x.student, x.question) == key):
-                if one.answer.split() == row.answer.split():
+                if written.alike(one.answer, row.answer):
                     same[name] = one
                 elif one.marked or one.comment:
-                    said.append(f"{name}: line {one.line}: the answer is another one by now")
+                    said.append(
+                        f"{name}: line {one.line}: left out, {key[0]} has another {key[1]} now"
+                    )
         try:
             merged.append(_merged(same, given))
             if merged[-1].marked:

@@ -157,17 +157,23 @@ def kept(
     for row in old:
         key = row.student, row.question
         answer, rubric = answers.get(key, (None, ""))
-        same = answer is not None and answer.split() == row.answer.split()
+        same = answer is not None and alike(answer, row.answer)
         if not row.marked and not row.comment:
             pass
         elif same and key not in marks:
             marks[key] = row
-            if row.marked and row.rubric and row.rubric.split() != rubric.split():
+            if row.marked and row.rubric and not alike(row.rubric, rubric):
                 other.add(row.question)
         else:
             lost = True
         lost = lost or row.more
     return marks, lost, sorted(other)
+
+
+def alike(one: str, other: str) -> bool:
+    """Whether two texts are one, also where a spreadsheet saved "?" for letters that it lacks."""
+    one, other = (re.sub(r"[?\x80-\U0010ffff]+", "?", " ".join(x.split())) for x in (one, other))
+    return one == other
 
 
 def put_aside(path: Path) -> Path:
