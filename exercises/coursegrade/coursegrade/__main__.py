@@ -176,7 +176,7 @@ def main(argv=None) -> int:
     try:
         options.run(options)
     except (ValueError, RuntimeError, OSError) as problem:
-        print(problem, file=sys.stderr)
+        print(clean(problem), file=sys.stderr)
         return 2
     return 0
 

@@ -153,7 +153,7 @@ def grade(
     about |= {"points": exercise.points(), "by_hand": exercise.by_hand()}
     about["rubrics"] = rubrics
     for note in reports.write(out, about, records):
-        print(note, file=sys.stderr)
+        print(safe.clean(note), file=sys.stderr)
     return records
 
 

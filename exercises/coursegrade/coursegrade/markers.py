@@ -97,9 +97,7 @@ def merge(folder) -> list[str]:
                 if written.alike(one.answer, row.answer):
                     same[name] = one
                 elif one.marked or one.comment:
-                    said.append(
-                        f"{name}: line {one.line}: left out, {key[0]} has another {key[1]} now"
-                    )
+                    said.append(f"{name}: line {one.line}: left out, the answer is another one now")
         try:
             merged.append(_merged(same, given))
             if merged[-1].marked:

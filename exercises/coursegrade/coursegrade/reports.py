@@ -60,18 +60,18 @@ def write(out: Path, about: dict, records: list[dict]) -> list[str]:
         about: what the exercise is: `exercise`, `title`, `salt`, `points` and `by_hand`, the most
             that each coded and each written question gives, and `rubrics` of written ones.
     """
+    put(out / "results.json", json.dumps({**about, "results": records}, indent=1))
+    overrides.begin(out)
+    records, wrong = overrides.applied(out, about, records)
     texts = [
         [cell(record["student"]), question, whole(record["answers"].get(question, ""))]
         for record in records
-        if record["status"] not in BLANK
+        if marks(record, about["points"])["auto"] != ""
         for question in sorted({*about["by_hand"], *record["answers"]})
     ]
     texts = [[*text, rubric(about, text[1])] for text in texts]
     rows, notes = _hand_marks(out, texts)
-    put(out / "results.json", json.dumps({**about, "results": records}, indent=1))
     written_table(out / "written.csv", about, rows)
-    overrides.begin(out)
-    records, wrong = overrides.applied(out, about, records)
     by_hand, _ = written.hands(rows, about["by_hand"], about.get("rubrics", {}))
     notes += [f"not counted: {words}" for words in wrong] + gradebook(out, about, records, by_hand)
     tell(out / "feedback", stories(about, records, by_hand))
@@ -127,10 +127,18 @@ def gradebook(out: Path, about: dict, records: list[dict], by_hand: dict) -> lis
                 row.append(" | ".join(feedback.number(item.got) for item in given.items))
         rows.append(row)
     path, last = out / "gradebook.csv", out / ".gradebook.csv"
-    note = edits.said(path, last)
+    notes = [note] if (note := edits.said(path, last)) else []
     for one in (last, path):
         table(one, header, rows)
-    return [note] if note else []
+    for record in records:
+        raw = tested(record, points)
+        notes += [
+            f"{overrides.NAME} gives {record['student']} less than the tests in {question}: "
+            f"{feedback.number(override.points)}, not {raw[question]}"
+            for question, override in record["override"].items()
+            if raw[question] != "" and override.points < raw[question]
+        ]
+    return notes
 
 
 def _number(value) -> str:
