@@ -7,6 +7,7 @@ from pathlib import Path
 from . import tables, written
 
 MOST = 10  # changes that are named
+LONG = 40  # characters of a cell that are shown
 
 
 def said(path: Path, last: Path) -> str:
@@ -43,7 +44,7 @@ def _changes(before: tables.Table, after: tables.Table) -> list[str]:
                 place = places.get(name, len(row))
                 text = row[place] if place < len(row) else ""
                 if _plain(was) != _plain(text):
-                    was, text = (words or "empty" for words in (was, text))
+                    was, text = (words[:LONG] or "empty" for words in (was, text))
                     found.append(f"{student}, {name}: {was} became {text}")
     return found + [f"{student}: a new row" for student in new]
 

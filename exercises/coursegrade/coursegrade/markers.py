@@ -21,7 +21,8 @@ MOST = 10  # answers that a line names
 def split(folder, markers: list[str], by: str = "student", common: int = 0) -> list[str]:
     """Write ``written-NAME.csv`` for each marker; what each got is returned, in words.
 
-    Only answers without a mark are handed out. Those that all mark stand first.
+    Only answers are dealt out that have no mark and stand in no marker's table. Those that all mark
+    stand first.
 
     Args:
         by: whether all answers of one "student", or all to one "question", go to one marker.
@@ -42,7 +43,8 @@ def split(folder, markers: list[str], by: str = "student", common: int = 0) -> l
     rows = written.read(folder / "written.csv")
     marks = written.points(rows, content["by_hand"], content.get("rubrics"))
     rows = [row for row in rows if row.question in content["by_hand"]]
-    rows = [row for row in rows if (row.student, row.question) not in marks]
+    dealt = {(row.student, row.question) for some in _parts(folder).values() for row in some}
+    rows = [row for row in rows if (row.student, row.question) not in {*marks, *dealt}]
     shared = _common(rows, common)
     rest: dict[str, list[HandMark]] = {}
     for row in rows:
@@ -64,7 +66,7 @@ def _common(rows: list[HandMark], n: int) -> list[HandMark]:
     some = sorted((row for row in rows if row.answer.strip()), key=lambda row: row.question)
     if not 0 <= n <= len(some):
         raise ValueError(
-            f"COMMON must be from 0 to {len(some)}, the answers without a mark, got {n}"
+            f"COMMON must be from 0 to {len(some)}, the answers that are to mark, got {n}"
         )
     return [some[(2 * i + 1) * len(some) // (2 * n)] for i in range(n)]
 
@@ -80,6 +82,8 @@ def merge(folder) -> list[str]:
     folder, content = Path(folder), totals.results(folder)
     most, rubrics = content["by_hand"], content.get("rubrics", {})
     path, parts = folder / "written.csv", _parts(folder)
+    if not parts:
+        raise ValueError(f"{folder} has no written-NAME.csv: make split writes them")
     base = written.read(path)
     known = {(row.student, row.question): row for row in base}
     wrong, given = [], {}
@@ -118,19 +122,12 @@ def _refuse(wrong: list[str], said: list[str] | None = None) -> None:
 
 
 def _parts(folder: Path) -> dict[str, list[HandMark]]:
-    """The markers' tables by the names of their files.
-
-    Raises:
-        ValueError: there is none, or one is no table.
-    """
-    found = {
+    """The markers' tables by the names of their files."""
+    return {
         path.name: written.read(path)
         for path in sorted(folder.glob("written-*.csv"))
         if NAME.fullmatch(path.stem.removeprefix("written-"))
     }
-    if not found:
-        raise ValueError(f"{folder} has no written-NAME.csv: make split writes them")
-    return found
 
 
 def _merged(same: dict[str, HandMark], given: dict) -> HandMark:

@@ -133,7 +133,7 @@ def gradebook(out: Path, about: dict, records: list[dict], by_hand: dict) -> lis
     for record in records:
         raw = tested(record, points)
         notes += [
-            f"{overrides.NAME} gives {record['student']} less than the tests in {question}: "
+            f"{overrides.NAME} gives {cell(record['student'])} less than the tests in {question}: "
             f"{feedback.number(override.points)}, not {raw[question]}"
             for question, override in record["override"].items()
             if raw[question] != "" and override.points < raw[question]

@@ -12,9 +12,9 @@ from . import tables
 from .feedback import Hand, Item, number
 from .safe import typed
 
-COLUMNS = ["student", "question", "mark", "comment", "answer"]
 NEEDED = {"student", "question", "mark", "answer"}  # older tables have no comments
-ITEM = re.compile(r"item (\d{1,3})", re.IGNORECASE)
+COLUMNS = {*NEEDED, "comment", "rubric"}
+ITEM = re.compile(r"item ([1-9]\d?)", re.IGNORECASE)
 NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?")
 
 Rubric = list[list[str]]  # of each item: what it asks for, and its points
@@ -48,7 +48,7 @@ def read(path: Path) -> list[HandMark]:
     if not path.is_file():
         return []
     table = tables.read(path, lambda header: NEEDED <= set(header), f"a {path.name}")
-    ours = {name: table.header.index(name) for name in table.header if name in HandMark._fields}
+    ours = {name: table.header.index(name) for name in table.header if name in COLUMNS}
     items = {int(m[1]): i for i, name in enumerate(table.header) if (m := ITEM.fullmatch(name))}
     found = []
     for line, row in enumerate(table.rows[1:], start=2):
@@ -56,12 +56,11 @@ def read(path: Path) -> list[HandMark]:
         if any(cells):
             texts = {"comment": ""} | {name: cells[place] for name, place in ours.items()}
             texts |= {name: texts[name].strip() for name in ("mark", "comment")}
-            texts["items"] = tuple(
-                cells[items[n]].strip() if n in items else ""
-                for n in range(1, max(items, default=0) + 1)
-            )
+            numbers = range(1, max(items, default=0) + 1)
+            got = tuple(cells[items[n]].strip() if n in items else "" for n in numbers)
             rest = (x for i, x in enumerate(cells) if i not in {*ours.values(), *items.values()})
-            found.append(HandMark(**texts, more=any(map(str.strip, rest)), line=line))
+            more = any(map(str.strip, rest))
+            found.append(HandMark(**texts, more=more, line=line, items=got))
     return found
 
 

@@ -90,7 +90,7 @@ def test_a_row_that_is_wrong_is_said_and_counts_nothing(tmp_path, row, says, cap
 
 
 def test_an_override_that_stands_twice_and_a_table_that_is_none_are_said(tmp_path):
-    [note] = class_of(tmp_path, ("ada", "q1", "3", ""), ("ada", "Q1", "4", ""))
+    [note] = class_of(tmp_path, ("ada", "q1", "6", ""), ("ada", "Q1", "4", ""))
     assert "line 3: ada, Q1: stands twice" in note
     (tmp_path / "overrides.csv").write_text("who,what\nada,q1\n")
     [note] = write_results(tmp_path, record("ada"))

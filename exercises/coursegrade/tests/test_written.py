@@ -258,3 +258,14 @@ def test_nothing_is_overwritten_and_what_has_a_mark_is_not_dealt_out(tmp_path):
     with pytest.raises(ValueError, match="is there already and is not overwritten"):
         markers.split(tmp_path, ["cy", "ben"])
     assert not (tmp_path / "written-cy.csv").exists()
+    results(tmp_path, "ada", "alan", "emmy", "grace")  # who came later
+    markers.split(tmp_path, ["ann2", "ben2"])
+    assert keys(tmp_path / "written-ann2.csv") == [("emmy", "q5"), ("emmy", "q6")]
+
+
+def test_columns_of_ones_own_may_have_any_name(tmp_path):
+    results(tmp_path)
+    change(tmp_path / "written.csv", lambda row: row.update(line="x", items="1", more=""))
+    assert [row.more for row in written.read(tmp_path / "written.csv")] == [True] * 4
+    [note] = results(tmp_path)
+    assert "written-old.csv" in note and "line" not in table(tmp_path / "written.csv")[0]
