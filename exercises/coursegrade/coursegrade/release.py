@@ -182,7 +182,8 @@ def _telling(block: str, shown: set[str]) -> list[str]:
 
 def write(exercise: Exercise, out: Path) -> tuple[Path, Path]:
     """Write both notebooks: OUT/student/NAME.ipynb and OUT/solution/NAME.ipynb."""
-    student, solution = build(exercise), build(exercise, solution=True)  # refuse before writing
+    exercise.rubrics()  # refuse before writing
+    student, solution = build(exercise), build(exercise, solution=True)
     paths = out / "student" / f"{exercise.name}.ipynb", out / "solution" / f"{exercise.name}.ipynb"
     for path, text in zip(paths, (student, solution), strict=True):
         path.parent.mkdir(parents=True, exist_ok=True)
