@@ -17,7 +17,6 @@ from .exercise import Tests
 from .limits import Limits
 from .notebook import NOT_YET, Given, Unreadable
 
-HERE_ALONE = {"asked", "error", "ours"}  # of a row what no report needs
 GRADED, LOOK, UNREADABLE, FAULT = "graded", "graded: look", "unreadable", "fault"
 
 
@@ -139,7 +138,7 @@ def _graded(task: Task, cells, look: list[str]) -> dict:
         "status": LOOK if look else GRADED,
         "flags": [*task.flags, *_with_ours(rows), *look],
         "cells": {str(number): words for number, words in report["cells"].items()},
-        "rows": [{k: v for k, v in row._asdict().items() if k not in HERE_ALONE} for row in rows],
+        "rows": [row.record() for row in rows],
         "answers": written,
     }
 
