@@ -367,6 +367,13 @@ def alibi(h, q, k, offset=0):
         "q5",
         "def distance_bias(table, q, k, offset=0): return table[:, table.shape[1] // 2, None, None].expand(-1, q, k)",
     ),
+    "reach ignored": (
+        "q5",
+        """
+def distance_bias(table, q, k, offset=0):
+    return table[:, torch.arange(k) - torch.arange(offset, offset + q)[:, None] + table.shape[1] // 2]
+""",
+    ),
     "the direction ignored": (
         "q5",
         """

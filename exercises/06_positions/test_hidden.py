@@ -229,7 +229,7 @@ def slow_bias(table, q, k, offset=0):
     return torch.stack([torch.stack([table[:, c] for c in row], dim=1) for row in rows], dim=1)
 
 
-@points(1, "q5", value=True)
+@points(1, "q5")
 def test_q5_near(student, rng):
     """Distances within reach have a column each."""
     table = normal(rng, 2, 9)
