@@ -15,6 +15,7 @@ SALT ?=
 RESULTS ?=
 ROSTER ?=
 COLUMN ?=
+GROUPS ?=
 GRADESCOPE ?=
 AUTO ?=
 JOBS ?=
@@ -88,13 +89,13 @@ autograder: install  ## the zip that Gradescope runs for each hand-in (EX=... OU
 	{ echo "make autograder EX=exercises/01_cues OUT=autograder.zip" >&2; exit 2; }
 	@$(GRADER) autograder "$(EX)" "$(OUT)" $(if $(SALT),--salt "$(SALT)") $(ARGS)
 
-gradebook: install  ## fill a Canvas or Moodle export (RESULTS=... ROSTER=... OUT= COLUMN= GRADESCOPE=)
+gradebook: install  ## fill a Canvas or Moodle export (RESULTS=... ROSTER=... OUT= COLUMN= GROUPS= GRADESCOPE=)
 	@test -n "$(RESULTS)" && test -n "$(ROSTER)$(GRADESCOPE)" || \
 	{ echo "make gradebook RESULTS=folder ROSTER=export.csv LATE=late.toml (or GRADESCOPE=folder)" >&2; exit 2; }
 	@$(GRADER) gradebook "$(RESULTS)" $(if $(ROSTER),--roster "$(ROSTER)") \
 	$(if $(OUT),--out "$(OUT)") $(if $(COLUMN),--column "$(COLUMN)") \
 	$(if $(GRADESCOPE),--gradescope "$(GRADESCOPE)") $(if $(AUTO),--only-auto) \
-	$(if $(LATE),--late "$(LATE)") $(ARGS)
+	$(if $(LATE),--late "$(LATE)") $(if $(GROUPS),--groups "$(GROUPS)") $(ARGS)
 
 statistics: install  ## write a page on the class: who failed which test, and why (EX=... RESULTS=...)
 	@test -n "$(EX)" && test -n "$(RESULTS)" || \

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from . import tables
+from .safe import typed
 
 COLUMNS = ["student", "question", "mark", "comment", "answer"]
 NEEDED = {"student", "question", "mark", "answer"}  # older tables have no comments
@@ -35,17 +36,23 @@ def read(path: Path) -> list[HandMark]:
     """
     if not path.is_file():
         return []
-    table = tables.read(path, lambda header: NEEDED <= set(header), "a written.csv")
-    places = {name: table.header.index(name) for name in COLUMNS if name in table.header}
+    table = tables.read(path, lambda header: NEEDED <= set(_names(header)), "a written.csv")
+    header = _names(table.header)
+    places = {name: header.index(name) for name in COLUMNS if name in header}
     found = []
     for number, row in enumerate(table.rows[1:], start=2):
         cells = [cell.text for cell in row] + [""] * len(table.header)
         if any(cells):
             ours = {"comment": ""} | {name: cells[place] for name, place in places.items()}
-            ours |= {name: ours[name].strip() for name in ("mark", "comment")}
+            ours |= {name: typed(ours[name].strip()) for name in ("mark", "comment")}
             rest = (text for i, text in enumerate(cells) if i not in places.values())
             found.append(HandMark(**ours, more=any(map(str.strip, rest)), line=number))
     return found
+
+
+def _names(header: list[str]) -> list[str]:
+    """The columns' names; a program may take the byte-order mark for a part of the first one."""
+    return [name.strip('\ufeff"') for name in header]
 
 
 def points(rows: list[HandMark], most: dict[str, int]) -> dict[tuple[str, str], Decimal]:
@@ -89,7 +96,7 @@ def kept(path: Path, fresh: list[list[str]]) -> tuple[dict[tuple[str, str], tupl
     marks, lost = {}, False
     for row in old:
         key = row.student, row.question
-        same = key in answers and answers[key].split() == row.answer.split()
+        same = key in answers and typed(answers[key]).split() == typed(row.answer).split()
         if not row.mark and not row.comment:
             pass
         elif same and key not in marks:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from decimal import Decimal
 
 import pytest
@@ -27,12 +28,12 @@ def test_a_canvas_export_is_filled_by_number(tmp_path):
     write_results(
         out,
         record("lovelaceada", 20, id="55", **canvas),
-        record("turingalan", 10, id="56", **canvas),
+        record("turingalanm", 10, id="56", **canvas),
         record("hoppergrace", 9, id="57", **canvas),
         record("noetheremmy", id="58", status=grade_one.FAULT, **canvas),
         record("nobodyneil", 8, id="59", **canvas),
     )
-    mark_by_hand(out, lovelaceada="3.5", turingalan="4", hoppergrace="0", nobodyneil="1")
+    mark_by_hand(out, lovelaceada="3.5", turingalanm="4", hoppergrace="0", nobodyneil="1")
     path, filled = gradebook.write(out, export)
     assert path == tmp_path / "export-filled.csv" and export.read_bytes() == CANVAS.encode()
     wanted = CANVAS.replace('"A and B",""', '"A and B","23.5"').replace('"A","3.00"', '"A","14"')
@@ -221,9 +222,16 @@ def test_tables_are_read_as_csv_reads_them(text):
     assert [[cell.text for cell in row] for row in again.rows] == rows
 
 
+def runs(text):
+    """Whether some reader takes a piece of a cell for a formula, be it a number or a dash."""
+    pieces = re.split("[;\t\r\n]", text)
+    begun = any(re.match(r"[^\S\t\r\n]*[\"\s]*[=+@＝＋＠－-]", piece) for piece in pieces)
+    return begun or text[:1] in ("\t", "\r") or text.strip(' "')[:1] in ("|", "%")
+
+
 hostile = st.one_of(
     st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=12),
-    st.text("ab\"',;\n\r\t =+-@|%é😀ſ", max_size=12),
+    st.text("ab\"',;\n\r\t =+-@|%é😀ſ＝＠", max_size=12),
     st.sampled_from(["=1+1", "+1", "@x", "-x", "\tx", "\rx", " =x", "-", "-5", "'=x", '"', "\n"]),
 )
 encodings = st.sampled_from(["utf-8", "utf-8-sig", "utf-16"])
@@ -272,11 +280,9 @@ def test_nothing_but_the_filled_column_changes(data):
             if column == place and number in handed_in and was != "EX":
                 assert now == str(40 + number)
             else:
-                assert now in (was, f"'{was}")
-                dangerous = was.lstrip()[:1] in set("=+@|%") or was[:1] in set("\t\r")
-                assert now == f"'{was}" or not dangerous or not was.strip()
-                assert now == was or dangerous or was.lstrip()[:1] == "-"
-                assert now == was or was not in ("-", "-5", "")
+                assert now.replace("'", "") == was.replace("'", "")
+                assert not runs(now) or now == was in ("-", "-5", "+1")
+                assert now == was or runs(was)
     undo = {
         (number + 1, column): old[column]
         for number, old in enumerate(before[1:])

@@ -37,10 +37,11 @@ def test_magics_are_taken_out():
 def test_open_comments_are_read_at_once():
     for text in ("<!--" * 300_000, "<!---->" * 300_000):
         start = time.process_time()
-        found = answers.answers([("markdown", "**Answer Q5:** yes" + text)])
+        found = answers.answers([("markdown", "**Answer Q5:** yes" + text)], by_hand=("q5",))
         assert time.process_time() - start < 5 and found["q5"].startswith("yes")
     hidden = "**Answer Q5:** a<!-- no -->b<!-- no --> c <!-- open"
-    assert answers.answers([("markdown", hidden)]) == {"q5": "ab c <!-- open"}
+    found = answers.answers([("markdown", hidden)], by_hand=("q5",))
+    assert found == {"q5": "ab c <!-- open"}
 
 
 def test_keys_of_one_hash_are_refused():
