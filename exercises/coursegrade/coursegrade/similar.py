@@ -167,7 +167,10 @@ def _work() -> None:
 
 
 def public(exercise: Exercise) -> dict[str, Prints]:
-    """What this repository shows to everybody: the solution, and the other correct ones."""
+    """What this repository shows to everybody: solutions, and what its tests compare with.
+
+    Each function of the tests is a text: whoever takes one of many has little of them all.
+    """
     import ast
 
     from . import release  # it imports torch, which a process for each hand-in shall not do
@@ -182,6 +185,11 @@ def public(exercise: Exercise) -> dict[str, Prints]:
         if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "CORRECT":
             for name, code in ast.literal_eval(node.value).items():
                 found[f"mutants.py, {name!r}"] = prints([("code", code), *released])
+    for name, source in exercise.tests._asdict().items():
+        for node in ast.parse(source).body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name[:5] != "test_":
+                cell = "code", ast.get_source_segment(source, node)
+                found[f"test_{name}.py, {node.name!r}"] = prints([cell, *released])
     return found
 
 
