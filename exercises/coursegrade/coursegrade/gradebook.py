@@ -126,7 +126,9 @@ def _safe_cells(book: roster.Roster) -> dict[tuple[int, int], str]:
         (person.row, column): no_formula(cell.text)
         for person in book.people
         for column, cell in enumerate(book.table.rows[person.row])
-        if cell.text.strip() not in EMPTY and no_formula(cell.text) != cell.text
+        if no_formula(cell.text) != cell.text
+        and cell.text.strip() not in EMPTY
+        and not NUMBER.fullmatch(cell.text.strip())
     }
 
 

@@ -20,7 +20,8 @@ CANVAS = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 ANONYMOUS = re.compile(  # a code; a number alone may also be that of a student called so
-    r"(?P<late>LATE_)?anon_(?P<later>LATE_)?(?P<code>[0-9]*[A-Za-z][A-Za-z0-9]*)_(?P<upload>[0-9]+)_.+",
+    r"(?P<late>LATE_)?anon_(?P<later>LATE_)?(?P<code>(?!LATE_)[0-9]*[A-Za-z][A-Za-z0-9]*)"
+    r"_(?P<upload>[0-9]+)_.+",
     re.DOTALL,
 )
 KINDS = {".ipynb": "notebook", ".ipynb.txt": "notebook", ".ipynb.json": "notebook"}
@@ -199,6 +200,8 @@ def _submitters(path: Path) -> dict[str, list[HandIn]]:
             naming = key == ":submitters:"
             if key == ":created_at":
                 found[folder] = [one._replace(at=value) for one in found.get(folder, [])]
+        elif line[4:5] != ":":
+            continue  # a part of a name that has several lines, or of something else
         elif naming and folder and key == ":name":
             student = f"{value}_{folder.rpartition('_')[2]}"
             found[folder].append(HandIn(student, value, "", False, "gradescope", (), ()))

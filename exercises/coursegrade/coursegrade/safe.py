@@ -7,12 +7,11 @@ import re
 
 # A formula begins with one of these, also in wide and small forms, where a cell does: that is after
 # each `;`, tab and line break for a reader that splits there. What comes before it may be skipped.
-BEGINS = "[=＝﹦+＋﹢\\-－﹣@＠﹫]"
+BEGINS = "[=＝﹦+＋﹢\\-－﹣@＠﹫|%]"
 SKIPPED = r'(?:[^\S\t\r\n\u2028\u2029]|["\u00ad\u200b-\u200f\u2060\ufeff])*'
-PIECE, FIRST = r"(?:^|(?<=[;\t\r\n\u2028\u2029]))", rf"[\t\r]|{SKIPPED}[|%]"
-FORMULA = re.compile(rf"{PIECE}(?={SKIPPED}{BEGINS})|^(?={FIRST})")
-QUOTED = re.compile(rf"{PIECE}'(?={SKIPPED}{BEGINS})|^'(?={FIRST})")
-NUMBER = re.compile(r"\s*[+-]?[0-9]+([.,][0-9]+)?\s*")
+PIECE, RUNS = r"(?:^|(?<=[;\t\r\n\u2028\u2029]))", rf"(?=[\t\r]|{SKIPPED}{BEGINS})"
+FORMULA, QUOTED = re.compile(PIECE + RUNS), re.compile(f"{PIECE}'{RUNS}")
+NUMBER = re.compile(r"[+-]?[0-9]+([.,][0-9]+)?")
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 STRANGE = re.compile(r"[^\x20-\x7e\n\u00a0-\u1fff\u2030-\ud7ff\uf900-\ufaff]")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -30,7 +29,8 @@ def every(text) -> str:
 
 def cell(text) -> str:
     """A table's cell in one line; what a spreadsheet would take for a formula gets a quote."""
-    return no_formula(clean(text).replace("\n", " "))
+    line = clean(text).replace("\n", " ")
+    return line if NUMBER.fullmatch(line) else no_formula(line)
 
 
 def whole(text) -> str:
@@ -40,7 +40,7 @@ def whole(text) -> str:
 
 def no_formula(text: str) -> str:
     """A quote before all that some spreadsheet would run; the same if it was there already."""
-    return text if NUMBER.fullmatch(text) else FORMULA.sub("'", text)
+    return FORMULA.sub("'", text)
 
 
 def typed(text: str) -> str:

@@ -1,8 +1,11 @@
 """Whatever a hand-in makes the grader read, it ends in time and in memory, and is no fault of ours."""
 
 import base64
+import json
 import os
 import pickle
+import resource
+import signal
 import time
 from pathlib import Path
 
@@ -11,7 +14,17 @@ import torch
 from grading_helpers import ALL
 from test_handins import examined
 
-from coursegrade import answers, batch, forked, grade_one, handins, notebook, runner, wire
+from coursegrade import (
+    answers,
+    batch,
+    forked,
+    grade_one,
+    handins,
+    limits,
+    notebook,
+    runner,
+    wire,
+)
 from coursegrade.limits import Limits
 
 
@@ -92,6 +105,36 @@ def test_the_worker_itself_has_a_memory_limit():
     record = grade_one.mark(task(limits=Limits(memory=150 << 20)))
     assert record["status"] == grade_one.UNREADABLE
     assert record["problem"].endswith("more than 150 MB of memory")
+
+
+@pytest.mark.parametrize(
+    "small, says", [({"read": 0.05}, "0.05 s"), ({"read_memory": 1 << 20}, "1 MB of memory")]
+)
+def test_reading_has_limits_of_its_own(small, says):
+    record = grade_one.mark(task(limits=Limits(**small)))
+    assert record["status"] == grade_one.UNREADABLE
+    assert record["problem"] == f"to read it takes more than {says}"
+
+
+def test_what_comes_after_reading_is_not_bounded_by_it():
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    with limits.reading(Limits()):
+        assert signal.getitimer(signal.ITIMER_REAL)[0] > 0
+        assert resource.getrlimit(resource.RLIMIT_AS) != before
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
+    assert resource.getrlimit(resource.RLIMIT_AS) == before
+
+
+def test_a_report_has_few_flags_errors_and_answers(box):
+    """Each of what a hand-in may have thousands of is told at most 50 times, and is short."""
+    cells = [("code", "def saliency(): 1")]
+    cells += [("code", f"gc = {i}\nraise ValueError('x' * 10_000)") for i in range(60)]
+    cells += [("markdown", f"**Answer Q{i}:** {'x' * 10_000}") for i in range(300)]
+    record = examined(cells, flags=("late", "not read: " + "y" * 10_000))
+    assert record["status"] == grade_one.LOOK and record["flags"][0] == "late"
+    assert len(record["flags"]) == 51 and record["flags"][-1].startswith("and 7")
+    assert len(record["cells"]) == 50 and list(record["answers"]) == ["q5", "q6"]
+    assert max(map(len, record["flags"])) == 300 and len(json.dumps(record)) < 100_000
 
 
 def test_a_worker_that_dies_is_our_fault(monkeypatch):
