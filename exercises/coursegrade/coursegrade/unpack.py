@@ -14,6 +14,9 @@ from .notebook import MAX_SOURCE, Unreadable, parse
 MAX_MEMBERS = 1000
 REPEATED = re.compile(r"[:,[-]\s*\*\w")  # an alias of YAML
 MAX_CELLS = 2000  # an assignment has some 40
+MAX_CODE = (
+    1 << 20
+)  # characters; as a tree they are some 300 times as large, pictures in text are not
 
 
 def cells(name: str, raw: bytes) -> list[tuple[str, str]]:
@@ -23,6 +26,8 @@ def cells(name: str, raw: bytes) -> list[tuple[str, str]]:
     found = _script(raw) if kind(name) == "script" else parse(raw)
     if len(found) > MAX_CELLS:
         raise Unreadable(f"it has {len(found)} cells, {MAX_CELLS} are read at most")
+    if sum(len(source) for kind, source in found if kind == "code") > MAX_CODE:
+        raise Unreadable(f"it has more than {MAX_CODE >> 20} million characters of code")
     return found
 
 
