@@ -1,4 +1,4 @@
-"""Who is in whose group: the table of a group set, as Canvas gives it (People, the set, Import).
+"""Who is in whose group: the table of a group set, as Canvas has it ("group categories" there).
 
 Canvas's download has one file for a group, under the group's name and the number of one member.
 """

@@ -1,4 +1,7 @@
-"""How much a hand-in may use. One record, so that a test can make every limit small."""
+"""How much a hand-in may use, and what bounds a process so.
+
+The limits are one record, so that a test can make each of them small.
+"""
 
 from __future__ import annotations
 

@@ -171,22 +171,21 @@ class Roster:
 
     def _of_canvas(self, result: dict) -> Owners:
         """By Canvas's number; where it is not certain which number that is, the name decides."""
-        wrote = handins.canvas(result["file"])
+        wrote = handins.canvas(result.get("file", ""))
         wrote = wrote or [handins.Named(result["name"], result["id"], "", False)]
-        known = {person.number: person for person in self.people}
-        fitting = []
+        people, fitting = [], []
         for name, number, *_ in wrote:
-            if number in known and known[number].is_called(name):
-                fitting.append([known[number]])
+            of_number = [person for person in self.people if person.number == number]
+            people += of_number
+            fitting += [[person] for person in of_number if person.is_called(name)]
             if self._groups and (members := self._groups.members(number, name)):
-                fitting.append([known[one] for one in members if one in known])
+                fitting.append([person for person in self.people if person.number in members])
         if len(fitting) == 1:
-            return Owners(sorted(fitting[0]))
-        people = [known[number] for _, number, *_ in wrote if number in known]
+            return Owners(fitting[0])
         labels = " or ".join(person.label for person in people)
         why = f"has the number of {labels} and another name; if it is a group's, GROUPS= is needed"
-        if len(wrote) == 1 and not self._groups and not wrote[0].name.endswith("anon"):
-            return Owners(people, note=f"{result['student']} {why}" if people else "")
+        if len(wrote) == len(people) == 1 and not self._groups and wrote[0].name != "anon":
+            return Owners(people, note=f"{result['student']} {why}")
         return Owners(people, why)
 
     def find(self, result: dict) -> list[Person]:

@@ -1,6 +1,7 @@
 """Whatever a hand-in makes the grader read, it ends in time and in memory, and is no fault of ours."""
 
 import base64
+import csv
 import json
 import os
 import pickle
@@ -22,6 +23,7 @@ from coursegrade import (
     handins,
     limits,
     notebook,
+    reports,
     runner,
     wire,
 )
@@ -125,7 +127,7 @@ def test_what_comes_after_reading_is_not_bounded_by_it():
     assert resource.getrlimit(resource.RLIMIT_AS) == before
 
 
-def test_a_report_has_few_flags_errors_and_answers(box):
+def test_a_report_has_few_flags_errors_and_answers(box, tmp_path):
     """Each of what a hand-in may have thousands of is told at most 50 times, and is short."""
     cells = [("code", "def saliency(): 1")]
     cells += [("code", f"gc = {i}\nraise ValueError('x' * 10_000)") for i in range(60)]
@@ -135,6 +137,11 @@ def test_a_report_has_few_flags_errors_and_answers(box):
     assert len(record["flags"]) == 51 and record["flags"][-1].startswith("and 7")
     assert len(record["cells"]) == 50 and list(record["answers"]) == ["q5", "q6"]
     assert max(map(len, record["flags"])) == 300 and len(json.dumps(record)) < 100_000
+    about = {"exercise": "x", "title": "x", "salt": "a", "points": ALL[0].points()}
+    reports.write(tmp_path, about | {"by_hand": ALL[0].by_hand()}, [record])
+    for name in ("gradebook.csv", "written.csv"):  # `csv` refuses a cell of 128 KB
+        with (tmp_path / name).open(encoding="utf-8-sig", newline="") as file:
+            assert len({len(row) for row in csv.reader(file)}) == 1
 
 
 def test_a_worker_that_dies_is_our_fault(monkeypatch):
