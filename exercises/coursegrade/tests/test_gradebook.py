@@ -324,13 +324,17 @@ hostile = st.one_of(
 @given(st.lists(hostile, min_size=1, max_size=4), st.sampled_from(",;\t"))
 def test_no_reader_of_our_tables_finds_a_formula(tmp_path_factory, texts, delimiter):
     path = tmp_path_factory.mktemp("t") / "t.csv"
-    rows = [[safe.cell(text), "1", "", safe.whole(text)] for text in texts]
+    names = ["x" if safe.NUMBER.fullmatch(text) else text for text in texts]
+    rows = [
+        [safe.cell(name), "1", "", safe.whole(text)]
+        for name, text in zip(names, texts, strict=True)
+    ]
     reports.table(path, ["student", "a", "b", "c"], rows)
     raw = path.read_text(encoding="utf-8")
     assert raw.startswith('"student","a","b","c"\n') or "\r\n" in raw
     found = list(csv.reader(io.StringIO(raw, newline=""), delimiter=delimiter))
     for text in (text for row in found for text in row):
-        assert not runs(text) or re.match('[+-][0-9,.]+(,"|$)', text), (text, raw)
+        assert not runs(text), raw
     assert delimiter != "," or found[1:] == rows  # what a person reads is what was written
     for text in texts:
         assert safe.typed(safe.whole(text)) == safe.typed(safe.every(text))
