@@ -21,6 +21,9 @@ KEPT_CELL_MAGICS = ("time", "timeit", "capture", "prun")  # their cells are Pyth
 class Unreadable(Exception):
     """The hand-in can't be read: no marks, not zero marks."""
 
+    def __init__(self, why: str):
+        super().__init__(why[:300])  # there may be names of files in it
+
 
 def parse(raw: bytes) -> list[tuple[str, str]]:
     """The cells of a notebook as (kind, source). Outputs and attachments are dropped at once."""
