@@ -18,7 +18,6 @@ from coursegrade import (
     notebook,
     release,
     reports,
-    selfcheck,
     similar,
     unpack,
 )
@@ -339,13 +338,3 @@ def test_nothing_answered_is_flagged(box):
         "no question is answered in code",
         "q5: no written answer",
     } <= set(record["flags"])
-
-
-def test_a_student_is_told_the_size(tmp_path, monkeypatch, capsys):
-    (tmp_path / "01_cues.ipynb").write_bytes(bytes(3 << 20))
-    monkeypatch.chdir(tmp_path)
-    selfcheck.size()
-    most = handins.MAX_SIZE >> 20
-    said = capsys.readouterr().out
-    assert f"01_cues.ipynb: 3.0 MB of {most} MB at most" in said
-    assert Book(EXERCISE).cells[-1]["source"][-1] == "size()"
