@@ -10,6 +10,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from .bubblewrap import INSIDE
 from .limits import Limits
 
 NAME = "docker"
@@ -24,7 +25,7 @@ def _name() -> str:
 def command(limits: Limits, seccomp_fd: int | None = None, program: list[str] | None = None):
     """The command line of one box. `seccomp_fd` is unused: the engine has its own filter."""
     mounts = []
-    for name in ("driver.py", "wire.py"):
+    for name in INSIDE:
         mounts += ["--mount", f"type=bind,src={HERE / name},dst=/grader/{name},readonly"]
     variables = {"HOME": "/tmp", "LANG": "C.UTF-8", "MPLBACKEND": "Agg", "OMP_NUM_THREADS": "1"}
     return [
