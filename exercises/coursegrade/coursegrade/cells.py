@@ -34,8 +34,7 @@ class Shell:
         importlib.invalidate_caches()
 
     def run_line_magic(self, magic, line, *args):
-        if magic == "run":
-            path = line.split()[0]
+        for path in [word for word in line.split() if magic == "run" and word.endswith(".py")][:1]:
             with open(path) as file:
                 exec(compile(file.read(), path, "exec"), sys.modules["__main__"].__dict__)
 
@@ -46,9 +45,7 @@ class Notebook:
     def __init__(self):
         module = types.ModuleType("__main__")
         sys.modules["__main__"], self.names = module, module.__dict__
-        self.names.update(
-            get_ipython=Shell, display=lambda *a, **k: None, input=None, __builtins__=__builtins__
-        )
+        self.names.update(display=lambda *a, **k: None, input=None, __builtins__=__builtins__)
         self._compile = codeop.Compile()
         self._compile.flags |= ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 
@@ -71,6 +68,7 @@ class Notebook:
                     yield problem
 
     def _run(self, node, file):
+        self.names["get_ipython"] = Shell  # whatever a cell imports: there is no other here
         code = self._compile(ast.Module([node], []), file, "exec")
         result = eval(code, self.names)
         if code.co_flags & inspect.CO_COROUTINE:

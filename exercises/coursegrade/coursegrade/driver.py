@@ -116,22 +116,13 @@ def call(request):
     return {"answer": answer, "args": [wire.encode(value, refer) for value in args]}
 
 
-def cell(request):
-    """Run a cell: what failed first is told, or that something is no Python."""
-    first = None
-    skip = request.get("skip", ())
-    for problem in notebook.failures(request["number"], request["source"], skip, send):
-        if first is None or (
-            isinstance(problem, SyntaxError) and first["error"][0] != "SyntaxError"
-        ):
-            first = error(problem)
-    return first or {"answer": None}
-
-
 def run(request):
     torch.manual_seed(request["seed"])
     if request["do"] == "cell":
-        return cell(request)
+        skip = request.get("skip", ())
+        failed = map(error, notebook.failures(request["number"], request["source"], skip, send))
+        # The first is told, but before it what is no Python.
+        return min(failed, key=lambda it: it["error"][0] != "SyntaxError", default={"answer": None})
     if request["do"] == "ours":  # earlier questions, where the student's would spoil later ones
         space = {}
         exec(request["source"], space)

@@ -125,6 +125,11 @@ CELLS = {
         "of_file() == 1 and APPENDED + other.OTHER == 7",
         "",
     ),
+    "IPython's own": (
+        "from IPython import get_ipython\n%matplotlib inline\nl2 = !ls",
+        "l2 == []",
+        "",
+    ),
     "a prompt": (">>> pr = 1\n>>> for i in range(2):\n...     pr += i\n", "pr == 2", ""),
     "indented": ("  in1 = 1\n  !ls\n  in2 = 2", "in1 + in2 == 3", ""),
     "colab in its shell": ("on_colab = 'google.colab' in str(get_ipython())", "not on_colab", ""),
