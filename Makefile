@@ -1,6 +1,6 @@
 # `make help` lists the targets. PYTHON=... chooses the interpreter, VENV=... the environment's folder.
 .DEFAULT_GOAL := help
-.PHONY: help install book lab serve slides pdf test notebooks corpus train check release variant grade similar autograder gradebook statistics bench mutants doubt lint format clean
+.PHONY: help install book lab serve slides pdf test notebooks corpus train check release variant grade similar autograder split merge gradebook statistics bench mutants doubt lint format clean
 
 VENV ?= .venv
 PYTHON ?=
@@ -15,6 +15,9 @@ SALT ?=
 RESULTS ?=
 ROSTER ?=
 COLUMN ?=
+MARKERS ?=
+BY ?=
+COMMON ?=
 GRADESCOPE ?=
 AUTO ?=
 JOBS ?=
@@ -87,6 +90,16 @@ autograder: install  ## the zip that Gradescope runs for each hand-in (EX=... OU
 	@test -n "$(EX)" && test -n "$(OUT)" || \
 	{ echo "make autograder EX=exercises/01_cues OUT=autograder.zip" >&2; exit 2; }
 	@$(GRADER) autograder "$(EX)" "$(OUT)" $(if $(SALT),--salt "$(SALT)") $(ARGS)
+
+split: install  ## a table for each marker (RESULTS=... MARKERS=ann,ben BY=question COMMON=10)
+	@test -n "$(RESULTS)" && test -n "$(MARKERS)" || \
+	{ echo "make split RESULTS=folder MARKERS=ann,ben BY=question COMMON=10" >&2; exit 2; }
+	@$(GRADER) split "$(RESULTS)" --markers "$(MARKERS)" $(if $(BY),--by "$(BY)") \
+	$(if $(COMMON),--common "$(COMMON)") $(ARGS)
+
+merge: install  ## put the markers' tables back into written.csv (RESULTS=...)
+	@test -n "$(RESULTS)" || { echo "make merge RESULTS=folder" >&2; exit 2; }
+	@$(GRADER) merge "$(RESULTS)" $(ARGS)
 
 gradebook: install  ## fill a Canvas or Moodle export (RESULTS=... ROSTER=... OUT= COLUMN= GRADESCOPE=)
 	@test -n "$(RESULTS)" && test -n "$(ROSTER)$(GRADESCOPE)" || \

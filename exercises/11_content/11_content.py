@@ -93,7 +93,7 @@ def sparsemax_back(weights, u):
 # - `entmax` finds $t$ by bisection, for all rows at once. Again scores may be large, and a number that is added to every score changes nothing.
 # - `lead` needs no bisection. One key has the score $s$, the other $n - 1$ have the score 0. Which $s$ gives the one a weight of `share`, with the exponent `beta`, a number from 1 to 2? Where `beta` is 1 the weights are the softmax of $a_j$. There may be $10^{12}$ keys. With `share` = 1 it is the smallest $s$ at which the others have nothing; where none is large enough, it is `float("inf")`.
 #
-# *Deliverable:* `entmax`, and `lead`, a number of Python.
+# *Deliverable:* `entmax`, and `lead`, a number.
 
 
 # %%
@@ -139,7 +139,7 @@ def lead(n, share, beta):
 # *12 points, 25 minutes, ★★★.* Three pieces of attention that reads few keys:
 #
 # - `top_k_mask` says for each query which `k` keys have the best scores, of those that it may attend to; all of those, if there are fewer. Where scores are equal it may take any of them, but it never keeps more than `k`. `k` may be larger than the number of keys.
-# - `pass_through` attends to those keys alone: a softmax over them, and the weighted sum of their values. But it learns straight through: **for the scores**, the gradient is what it would be if the weights were the softmax of the scores over all keys that a query may attend to. **For the values**, it is that of the weights which were really used.
+# - `pass_through` attends to those keys alone: a softmax over them, and the weighted sum of their values. But it learns straight through: **for the scores**, the gradient is what it would be if the weights were the softmax of the scores over all keys that a query may attend to. **For the values**, it is that of the weights which were really used. No gradient may be NaN.
 # - `reinforce` estimates a gradient from keys that were drawn, one for each row of weights. Row $i$ drew the key `drawn[i]` and got the reward `rewards[i]`; what comes back is the REINFORCE estimate of the gradient of the expected reward in the scores of a softmax, less a baseline. The reward is to grow.
 #
 # *Deliverable:* the three functions.
@@ -183,7 +183,7 @@ def reinforce(weights, drawn, rewards, baseline):
 #
 # - `gated` attends with gates at one of two places. With `where="values"` the weights of a softmax are multiplied by the gates, with `where="scores"` the logarithms of the gates are added to the scores before the softmax. It returns outputs and weights, the gates in them. Gates may be almost shut, all gates of a query too: with a relevance of −300, say.
 # - `penalty` is what holds gates shut: the mean gate, over all pairs of the batch that the mask allows. One of them at least is allowed.
-# - `sink_softmax` gives each head a sink, a score that stands beside the others in the softmax and has no value behind it. It returns the weights of the keys alone.
+# - `sink_softmax` gives each head a sink, a score that stands beside the others in the softmax and has no value behind it. It returns the weights of the keys alone. Scores and sinks may be large.
 # - `recall_precision` judges a choice where it is known which keys matter, the needles. Recall is the share of a query's needles that were kept, precision the share of its kept keys that are needles; both are averaged over the queries. A query without needles has no recall, one that keeps nothing has no precision, and neither counts in that average. If none counts, the average is None.
 #
 # *Deliverable:* the four functions.
@@ -219,7 +219,7 @@ def sink_softmax(scores, sinks, mask):
 
 
 def recall_precision(kept, needles):
-    """Recall and precision, two numbers of Python or None, of boolean tables (b, q, k)."""
+    """Recall and precision, numbers or None, of boolean tables (b, q, k)."""
     ### BEGIN SOLUTION
     both = (kept & needles).sum(dim=2)
     means = []

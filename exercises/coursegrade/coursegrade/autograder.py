@@ -23,6 +23,7 @@ from .modules import MODULES
 
 HERE = Path(__file__).resolve().parent
 NEEDED = ("jupytext", "nbformat", "joblib", "tqdm", "ipython")
+NEEDED += ("markdown-it-py", "mdit-py-plugins")
 SETUP = """#!/usr/bin/env bash
 # Run once, as root, when Gradescope makes the image.
 set -euo pipefail
@@ -106,7 +107,7 @@ def _results(exercise: Exercise, record: dict) -> dict:
         words = f"It could not be read: {safe.clean(record['problem'])}. Hand it in again."
         return {"score": 0, "output": words, "visibility": "visible"}
     total = totals.Total(record, Decimal(reports.marks(record, points)["auto"]), "")
-    result = gradescope.result(total, {})
+    result = gradescope.result(total, {}, points)
     said = [f"for your instructor: {safe.clean(flag)}" for flag in record["flags"]]
     result["output"] = "\n".join(filter(None, [result["output"], *said]))
     result["execution_time"] = round(record["seconds"])

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from . import answers, forked, notebook, unpack, watched
 from .exercise import Tests
 from .limits import Limits
-from .notebook import Given, Unreadable
+from .notebook import NOT_YET, Given, Unreadable
 
 GRADED, LOOK, UNREADABLE, FAULT = "graded", "graded: look", "unreadable", "fault"
 
@@ -97,26 +97,38 @@ def _looked_at(cells, task: Task) -> list[str]:
     code = notebook.code_cells(cells)
     if not code:
         raise Unreadable("it holds no code")
-    missing = sorted(set(task.given.names) - notebook.names_in(code))
-    if missing and len(missing) == len(task.given.names):
-        raise Unreadable("it is not this assignment: it defines none of its names")
+    names = notebook.names_in(code)
+    missing = sorted(set(task.given.names) - names)
+    _is_this_assignment(cells, names, task.given)
     flags = [f"not defined: {', '.join(missing)}"] if missing else []
     return flags + watched.forbidden_calls(cells, task.forbidden, task.given)
 
 
+def _is_this_assignment(cells, names: set[str], given: Given) -> None:
+    """Refuse another assignment, which may share a name or a helper with this one.
+
+    Raises:
+        Unreadable: it defines hardly anything that is to be delivered, and has none of the texts.
+    """
+    wanted = set(given.delivered)
+    own = wanted & names
+    texts = [source.strip() for kind, source in cells if kind == "markdown" and source[:1] == "#"]
+    headed = any(text in given.texts for text in texts)
+    if wanted and len(own) <= len(wanted) / 4 and not (own and headed):
+        raise Unreadable(f"it is not this assignment: it defines {len(own)} of {len(wanted)} names")
+
+
 def _graded(task: Task, cells, look: list[str]) -> dict:
-    import torch  # from here on
+    from . import runner  # it imports torch
+    from .student import Student
 
-    from . import runner
-    from .student import NOT_YET, Student
-
-    torch.allclose = runner.of_one_shape(torch.allclose)  # this process is the hand-in's alone
     student = Student(notebook.code_cells(cells), task.limits)
     try:
         rows = runner.counted(runner.run(student, task.tests, task.salt, task.references))
     finally:
         student.close()
     report = student.report()
+    look += _raised(rows)
     written = answers.answers(cells, task.given, task.by_hand)
     look = report["flags"] + look
     look += [f"{question}: no written answer" for question, text in written.items() if not text]
@@ -124,11 +136,28 @@ def _graded(task: Task, cells, look: list[str]) -> dict:
         look.append("no question is answered in code")
     return {
         "status": LOOK if look else GRADED,
-        "flags": [*task.flags, *look],
+        "flags": [*task.flags, *_with_ours(rows), *look],
         "cells": {str(number): words for number, words in report["cells"].items()},
-        "rows": [row._asdict() for row in rows],
+        "rows": [row.record() for row in rows],
         "answers": written,
     }
+
+
+def _with_ours(rows) -> list[str]:
+    """The questions whose marks are those with our solution of earlier ones."""
+    with_ours = {row.question: row.ours for row in rows if row.ours}
+    return [f"{q}: marked with our {', '.join(ours)}" for q, ours in with_ours.items()]
+
+
+def _raised(rows) -> list[str]:
+    """Questions of which every test ends in an error: perhaps it is the environment's, or ours."""
+    found = []
+    for question in dict.fromkeys(row.question for row in rows):
+        errors = {row.error.partition(":")[0] for row in rows if row.question == question}
+        if "" not in errors and NOT_YET not in errors:
+            first = next(row.error for row in rows if row.question == question)
+            found.append(f"{question}: every test ends in an error, such as {first[:120]}")
+    return found
 
 
 def _limit(memory: int) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from . import late, returns, roster
-from .safe import FORMULA
+from .safe import FORMULA, cell
 from .totals import Total, most, results, totals
 
 EMPTY = {"", "-", "–"}  # Moodle writes a dash where there is no grade
@@ -176,26 +176,38 @@ def write(
     title = content["title"]
     guesses = tuple(dict.fromkeys((title, title.partition(":")[0].strip(), content["exercise"])))
     place = book.column(column, guesses)
-    found = totals(folder, only_auto)
+    found, notes = totals(folder, only_auto), []
     if policy:
-        found = late.apply(policy, found, most(content, only_auto), _told(book, found))
+        notes = late.nobodys(policy, found)
+        told = _told(book, found, policy)
+        found = late.apply(policy, found, most(content, only_auto), told)
     told = returns.stories(folder, content, found, only_auto)
     filled = fill(book, returns.commented(found, told), place)
-    notes = _differs(book, place, content, only_auto) + filled.notes
+    notes += _differs(book, place, content, only_auto) + filled.notes
     _save(target, filled.content)
     notes += returns.write(folder, content, found, told)
     return target, filled._replace(notes=notes)
 
 
-def _told(book: roster.Roster, found: list[Total]) -> dict[str, str] | None:
-    """How late each student was, in the roster's words; None where it doesn't tell."""
+def _told(book: roster.Roster, found: list[Total], policy: late.Policy) -> dict[str, str] | None:
+    """How late each student was, in the roster's words; None where it doesn't tell.
+
+    Raises:
+        ValueError: Moodle and the policy both give a student more time: it would count twice.
+    """
     if book.shape is not roster.WORKSHEET:
         return None
     told = {}
     for total in found:
         people = book.find(total.result)
         if len(people) == 1:
-            told[total.result["student"]] = book.late(people[0].row)
+            student, row = total.result["student"], people[0].row
+            told[student] = book.late(row)
+            if cell(student) in policy.due_dates and book.extended(row):
+                raise ValueError(
+                    f"LATE: Moodle counts from the extension that it granted {cell(student)}: "
+                    "take this student out of due_dates"
+                )
     return told
 
 

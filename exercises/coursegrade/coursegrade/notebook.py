@@ -10,6 +10,7 @@ from . import repair
 
 MAX_SOURCE = 4 << 20  # characters of all cells
 PLACEHOLDER = "*write here*"
+NOT_YET = "not answered yet"
 SELF_CHECK = "### SELF-CHECK"
 EXPERIMENT = "### EXPERIMENT"  # begins a cell that a person reads
 DEFINITIONS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -90,7 +91,8 @@ class Given(NamedTuple):
 
     functions: tuple[str, ...] = ()  # as `ast` writes them
     texts: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()  # what it defines, and no other assignment: a hand-in does, too
+    names: tuple[str, ...] = ()  # what it defines: a hand-in does, too
+    delivered: tuple[str, ...] = ()  # of these what students are to write
 
 
 def given(cells) -> Given:

@@ -10,9 +10,10 @@ from pathlib import Path
 import jupytext
 import nbformat
 
-from . import notebook, selfcheck
+from . import kinds, notebook, selfcheck
 from .answers import HEADING
 from .exercise import Exercise, question_of, tests_in
+from .modules import MODULES
 from .notebook import EXPERIMENT, PLACEHOLDER, SELF_CHECK
 
 BLOCK = r"^([ \t]*)### BEGIN {0}[ \t]*\n(.*?)^[ \t]*### END {0}[ \t]*\n"
@@ -21,6 +22,17 @@ RELEASED = re.compile(BLOCK.format("RELEASED"), re.MULTILINE | re.DOTALL)
 MARKER = re.compile(r"### (BEGIN|END)|SOLUTION")
 CHECK = re.compile(r"### CHECK (q\d+)\s*")
 STUB = "raise NotImplementedError  # your code here"
+RULES = (
+    "Grading compares values and not kinds: float64, an array of numpy, a list or a tuple is as "
+    "good as a tensor, and a number as a tensor without axes. Where a question speaks of "
+    "gradients, they must flow, and only tensors have them. A function leaves what it is given as "
+    "it was. In grading there are Python's own modules and "
+    f"{', '.join(MODULES[:-1])} and {MODULES[-1]}, and no GPU."
+)
+INLINED = (kinds.plain, kinds._table, kinds.close, kinds.same, kinds.Kept, kinds._parts)
+INLINED += (kinds._stamp, kinds.Answers, selfcheck.points, selfcheck.cases, selfcheck.check)
+INLINED += (selfcheck.dry_run, selfcheck.of_cell)
+MODULES_OF_TOOLS = "ast hashlib json numbers re sys torch".split()
 LEAST = 20  # characters of a line that says something: "return weights" does not
 
 
@@ -39,8 +51,12 @@ def build(exercise: Exercise, solution: bool = False) -> str:
         cell.id = f"{exercise.name}-{number}".replace("_", "-")
         cell.metadata.pop("lines_to_next_cell", None)
         cell.source = _cell(cell, exercise, solution)
-    last = nbformat.v4.new_code_cell(f"{SELF_CHECK} size: run me before you hand in\n\n\nsize()")
-    last.id = f"{exercise.name}-size".replace("_", "-")
+    book.cells[0].source += f"\n\n{RULES}"
+    names = ", ".join(f'"{name}"' for name in delivered(exercise))
+    modules = ", ".join(f'"{name}"' for name in MODULES)
+    head = f"{SELF_CHECK} dry run: save the notebook, run me, change nothing"
+    last = nbformat.v4.new_code_cell(f"{head}\n\n\ndry_run([{names}], [{modules}])")
+    last.id = f"{exercise.name}-dry-run".replace("_", "-")
     book.cells.append(last)
     book.metadata = {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -84,11 +100,11 @@ def tools_cell(exercise: Exercise) -> str:
                 imports.append(ast.unparse(node))
         elif not (isinstance(node, ast.Expr) or node in tests_in(tree)):
             helpers.append(_source(exercise.tests.public, node))
-    imports += ["import hashlib", "from pathlib import Path", "from types import SimpleNamespace"]
-    imports += ["import torch"]
-    functions = [selfcheck.points, selfcheck.cases, selfcheck.check, selfcheck.size]
-    parts = [inspect.getsource(function).rstrip() for function in functions]
+    imports += [f"import {name}" for name in MODULES_OF_TOOLS]
+    imports += ["from collections.abc import Mapping, Sequence", "from pathlib import Path"]
+    parts = [inspect.getsource(thing).rstrip() for thing in INLINED]
     head = f"{SELF_CHECK} tools: run me, change nothing"
+    parts += ["KEPT = Kept()"]
     return "\n\n\n".join(["\n".join([head, *sorted(set(imports))]), *parts, *helpers])
 
 
@@ -124,9 +140,21 @@ def references(exercise: Exercise) -> tuple[tuple[str, tuple[str, ...], str], ..
     return tuple(found[question] for question in exercise.points())
 
 
+def delivered(exercise: Exercise) -> tuple[str, ...]:
+    """The functions and classes that students are to write, in order."""
+    found = []
+    for cell in jupytext.reads(exercise.source, fmt="py:percent").cells:
+        if cell.cell_type == "code" and not cell.source.startswith(EXPERIMENT):
+            for node in ast.parse(cell.source).body:
+                if hasattr(node, "name") and "### BEGIN SOLUTION" in _source(cell.source, node):
+                    found.append(node.name)
+    return tuple(found)
+
+
 def given(exercise: Exercise) -> notebook.Given:
     """What students get of an exercise, so that a hand-in's own can be told from it."""
-    return notebook.given(notebook.parse(build(exercise).encode()))
+    cells = notebook.parse(build(exercise).encode())
+    return notebook.given(cells)._replace(delivered=delivered(exercise))
 
 
 def find_leaks(exercise: Exercise, released: str) -> list[str]:
@@ -154,7 +182,8 @@ def _telling(block: str, shown: set[str]) -> list[str]:
 
 def write(exercise: Exercise, out: Path) -> tuple[Path, Path]:
     """Write both notebooks: OUT/student/NAME.ipynb and OUT/solution/NAME.ipynb."""
-    student, solution = build(exercise), build(exercise, solution=True)  # refuse before writing
+    exercise.rubrics()  # refuse before writing
+    student, solution = build(exercise), build(exercise, solution=True)
     paths = out / "student" / f"{exercise.name}.ipynb", out / "solution" / f"{exercise.name}.ipynb"
     for path, text in zip(paths, (student, solution), strict=True):
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -124,6 +124,10 @@ class Roster:
         found = LATE.search(self.text(row, "status")) if self.shape is WORKSHEET else None
         return found[1] if found else ""
 
+    def extended(self, row: int) -> bool:
+        """Whether Moodle granted an extension: it then tells how late one was after that."""
+        return "extension granted" in self.text(row, "status").lower()
+
     def _is(self, row) -> bool:
         """Whether a row is a student's: Canvas has rows of points and of posting above them."""
         if not any(cell.text.strip() for cell in row):

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import time
 
-from . import wire
+from . import calls, kinds, wire
 from .box import Box, Ended
 from .limits import Limits
-from .notebook import definitions
+from .notebook import NOT_YET, definitions
 
-NOT_YET = "not answered yet"
 MOST_ASKED = 1 << 16  # characters of one question to a model of the tests' own
 NOTED = {  # what the box says of how it ran something
     "compile": "uses torch.compile: here it runs uncompiled",
@@ -29,46 +28,78 @@ class StudentError(AssertionError):
         self.kind = kind or message
 
 
-class Call:
+class _NoValue:
+    """What stands for something in the box; where a test wants a value, the student is told so."""
+
+    def _refuse(self, *_):
+        raise StudentError(*self._is_no_value())
+
+    __bool__ = __eq__ = __ne__ = __lt__ = __gt__ = __le__ = __ge__ = __len__ = __iter__ = _refuse
+    __float__ = __int__ = __index__ = __getitem__ = __add__ = __radd__ = __sub__ = __rsub__ = (
+        _refuse
+    )
+    __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __matmul__ = __rmatmul__ = __neg__ = _refuse
+    __abs__ = __invert__ = __and__ = __or__ = _refuse
+    __hash__ = None
+
+
+class Call(_NoValue):
     """One function, or one method of an object that stayed in the box."""
 
-    def __init__(self, student, name: str, number: int | None = None):
-        self._student, self._name, self._number = student, name, number
+    def __init__(self, student, name: str, owner=None):
+        self._student, self._name, self._owner = student, name, owner
 
     def __call__(self, *args, **kwargs):
-        return self._student._call(self._name, self._number, args, kwargs)
+        return self._student._call(self._name, self._owner, args, kwargs)
 
-    def grad(self, *args, wrt=(0,), **kwargs):
-        """Gradients of the (first) result's sum with respect to the arguments numbered `wrt`."""
-        return self._student._call(self._name, self._number, args, kwargs, grad=list(wrt))
+    def grad(self, *args, wrt=(0,), of=None, **kwargs):
+        """Gradients of the result's sum with respect to the arguments numbered `wrt`.
+
+        Args:
+            of: where there are several results, the number of the one that is meant.
+        """
+        return self._student._call(self._name, self._owner, args, kwargs, list(wrt), of)
+
+    def _is_no_value(self):
+        owner = self._owner
+        return owner._is_no_value() if owner else (f"{self._name} is not called here",)
 
 
-class Object:
-    """What is not data, a module for instance: it stays in the box and is called there."""
+class Object(_NoValue):
+    """What is not data, a module for instance: it stays in the box and is called there.
 
-    def __init__(self, student, number: int):
+    Args:
+        maker: the notebook's function that it comes from.
+        kind: what it is, in the box's words.
+    """
+
+    def __init__(self, student, number: int, maker: str, kind: str):
         self._student, self._number = student, number
+        self._maker, self._kind = maker, kind
 
     def __call__(self, *args, **kwargs):
-        return self._student._call("", self._number, args, kwargs)
+        return self._student._call("", self, args, kwargs)
 
     def __getattr__(self, name: str) -> Call:
         if name.startswith("_"):
             raise AttributeError(name)
-        return Call(self._student, name, self._number)
+        return Call(self._student, name, self)
 
-    def _refuse(self, *_):
-        raise StudentError("an object came back where a value was wanted")
-
-    __bool__ = __eq__ = __ne__ = __lt__ = __gt__ = __len__ = __iter__ = __float__ = _refuse
-    __hash__ = None
+    def _is_no_value(self):
+        words = f"{self._maker} gives a {self._kind} where numbers are wanted"
+        return words, "an object came back where numbers are wanted"
 
 
 class _Calls:
     """What boxed and local students share: attributes are calls, `last_args` what became of the
-    arguments of the last one. A model that the tests made and hand over stays with the tests."""
+    arguments of the last one. A model that the tests made and hand over stays with the tests.
+
+    Results are `plain`; what a test hands on unchanged arrives as the student's code made it.
+    """
 
     last_args = None
+    asked: frozenset = frozenset()  # the notebook's functions that the running test has called
+    _maker = ""
     _outside: tuple = ()
 
     def __getattr__(self, name: str) -> Call:
@@ -76,27 +107,35 @@ class _Calls:
             raise AttributeError(name)
         return Call(self, name)
 
-    def _call(self, name, number, args, kwargs, grad=None):
+    def _call(self, name, owner, args, kwargs, grad=None, of=None):
+        self._maker = name if owner is None else owner._maker
+        self.asked |= {self._maker}
+        known = self._kept.origin if grad is None else lambda value: None
         request = {
             "do": "call",
             "name": name,
-            "object": number,
+            "object": None if owner is None else owner._number,
             "grad": grad,
-            "args": [wire.encode(value, self._refer) for value in args],
-            "kwargs": {key: wire.encode(value, self._refer) for key, value in kwargs.items()},
+            "of": of,
+            "args": [wire.encode(value, self._refer, known) for value in args],
+            "kwargs": {key: wire.encode(v, self._refer, known) for key, v in kwargs.items()},
         }
         answer = self._ask(request)
         if "error" in answer:
             raise _their_error(answer["error"])
         try:
-            self.last_args = wire.decode({"list": answer["args"]}, self._referred)
-            return wire.decode(answer["answer"], self._referred)
+            decoded = wire.decode({"list": answer["args"]}, self._referred)
+            self.last_args = [kinds.plain(value) for value in decoded]
+            result = kinds.plain(wire.decode(answer["answer"], self._referred))
+            place = [int(answer["kept"])]
         except Exception:
             raise StudentError(f"{name} returned something that can't be read") from None
+        self._kept.remember(result, place, lambda place, key: [*place, key])
+        return result
 
     def _refer(self, value) -> dict:
         if isinstance(value, Object):
-            return {"object": value._number}
+            return {"object": [value._number]}
         if not callable(value):
             raise TypeError(f"cannot send a {type(value).__name__}")
         if not any(value is other for other in self._outside):
@@ -106,7 +145,7 @@ class _Calls:
 
     def _referred(self, kind: str, content):
         if kind == "object":
-            return Object(self, int(content))
+            return Object(self, int(content[0]), self._maker, str(content[1])[:80])
         number, training = content
         if training is not None:
             self._outside[number].train(training is True)
@@ -133,6 +172,8 @@ def _their_error(error) -> StudentError:
         return StudentError("it sent something that is not an answer")
     if name == "NotImplementedError":
         return StudentError(NOT_YET)
+    if name == "NoGradient":
+        return StudentError("no gradient flows to what was given", "no gradient flows")
     known = name in _ERRORS  # a made-up name could carry the tests' numbers out
     kind = f"your code raised {name}" if known else "your code raised an exception"
     return StudentError(f"{name[:80]}: {words[:600]}", kind)
@@ -160,6 +201,7 @@ class Student(_Calls):
         self._end = time.monotonic() + limits.run
         self._strikes: dict[str, int] = {}
         self._ours: list[dict] = []
+        self._kept = kinds.Kept()
         self._flags: dict[str, None] = {}
         self._cell_errors: dict[int, str] = {}
 
@@ -171,7 +213,7 @@ class Student(_Calls):
         """End the box, if one runs."""
         if self._box is not None:
             self._box.kill()
-            self._box = None
+            self._box, self._kept = None, kinds.Kept()
 
     def stand_in(self, names, source: str) -> None:
         """Put functions of ours in the place of the notebook's, from now on."""
@@ -197,9 +239,8 @@ class Student(_Calls):
         raise StudentError("the notebook keeps ending the process")
 
     def _cell(self, number: int) -> dict:
-        """A cell's request. After the first end without that statement, then only what it defines,
-
-        then nothing.
+        """What runs a cell: all of it; once it ended a box, all but the statement that did; then
+        what it defines; then nothing.
         """
         source, ends = self._cells[number], self._ends[number]
         if len(ends) > 1:
@@ -268,7 +309,7 @@ class Local(_Calls):
     """
 
     def __init__(self, names: dict):
-        self._names, self._objects = names, []
+        self._names, self._objects, self._kept = names, [], kinds.Kept()
 
     def stand_in(self, names, source: str) -> None:
         """Put functions of ours in the place of the notebook's, from now on."""
@@ -276,14 +317,18 @@ class Local(_Calls):
         exec(source, space)
         self._names.update({name: space[name] for name in names})
 
+    _perform = staticmethod(calls.perform)
+
     def _keep(self, value) -> dict:
         if any(value is other for other in self._outside):
             return self._refer(value)
         self._objects.append(value)
-        return {"object": len(self._objects) - 1}
+        return {"object": [len(self._objects) - 1, type(value).__name__]}
 
     def _get(self, kind: str, content):
-        return self._objects[content] if kind == "object" else self._referred(kind, content)
+        if kind == "outside":
+            return self._referred(kind, content)
+        return calls.part(self._objects, content)
 
     def _ask(self, request: dict) -> dict:
         import torch
@@ -297,14 +342,12 @@ class Local(_Calls):
                 thing = self._names[request["name"]]
             elif request["name"]:
                 thing = getattr(thing, request["name"])
-            inputs = [args[i].requires_grad_() for i in request["grad"] or ()]
-            result = thing(*args, **kwargs)
-            if inputs:
-                first = result[0] if isinstance(result, tuple) else result
-                result = torch.autograd.grad(first.sum(), inputs)
+            result = self._perform(thing, args, kwargs, request)
         except Exception as problem:
             return {"error": [type(problem).__name__, str(problem)]}
+        self._objects.append(result)
         return {
+            "kept": len(self._objects) - 1,
             "answer": wire.encode(result, self._keep),
             "args": [wire.encode(value, self._keep) for value in args],
         }

@@ -1,10 +1,12 @@
-"""What an exercise's tests import: how many points a test is worth, and over which cases it runs.
+"""What an exercise's tests import: points, cases, and how results are compared.
 
 A test is a function ``test_…(student, rng)``: `student` has the notebook's functions, `rng` is a
 seeded ``torch.Generator``. The first line of its docstring is the hint that students get.
 """
 
 from __future__ import annotations
+
+from .kinds import close, same  # noqa: F401  what results are compared by
 
 
 def points(n: int, question: str, value: bool = False):

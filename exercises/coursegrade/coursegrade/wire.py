@@ -8,7 +8,9 @@ from __future__ import annotations
 import base64
 import ctypes
 import json
+import numbers
 import struct
+from collections.abc import Mapping, Sequence
 
 import torch
 
@@ -17,46 +19,60 @@ MAX_DEPTH = 8
 DTYPES = {
     str(dtype).removeprefix("torch."): dtype
     for dtype in (
-        *(torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64),
+        *(torch.float16, torch.bfloat16, torch.float32, torch.float64),
+        *(torch.complex64, torch.complex128),
         *(torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64, torch.bool),
     )
 }
 
 
-def encode(value, other=None, depth=0):
+def encode(value, other=None, known=lambda value: None, depth=0):
     """Turn data into JSON's types; `other(value)` refers to what is not data, or raises TypeError.
 
-    A reference is ``{"object": number}`` to what stays in the box, or ``{"outside": ...}`` to what
-    stays with the tests.
+    A reference is ``{"object": ...}`` to what stays in the box, ``{"outside": ...}`` to what stays
+    with the tests, or ``{"part": ...}`` to a part of an earlier answer, which `known(value)` finds.
     """
     if depth > MAX_DEPTH:
         raise TypeError("too deeply nested")
-    kind = type(value)
-    if value is None or kind in (bool, str):
+
+    def inside(part):
+        return encode(part, other, known, depth + 1)
+
+    if value is None or type(value) is bool:
         return value
-    if kind is int and abs(value) < 2**63:
-        return value
-    if kind is float:
-        return {"float": value.hex()}
+    if isinstance(value, str):
+        return str(value)
+    if (part := known(value)) is not None:
+        return {"part": part}
+    if isinstance(value, numbers.Integral) and abs(value) < 2**63:
+        return int(value)
+    if isinstance(value, numbers.Real):
+        return {"float": float(value).hex()}
     if isinstance(value, torch.Tensor):
         return {"tensor": _encode_tensor(value)}
-    if isinstance(value, list | tuple):
-        items = [encode(item, other, depth + 1) for item in value]
-        return {"list" if isinstance(value, list) else "tuple": items}
-    if isinstance(value, dict):
-        pairs = value.items()
-        return {"dict": [[encode(part, other, depth + 1) for part in pair] for pair in pairs]}
+    if hasattr(value, "__array__"):  # numpy's, and what becomes one
+        array = value.__array__()
+        try:
+            return {"tensor": _encode_tensor(torch.tensor(array))}
+        except TypeError:  # numbers of a kind that torch lacks, or no numbers
+            return inside(array.tolist())
+    if isinstance(value, Mapping):
+        return {"dict": [[inside(part) for part in pair] for pair in value.items()]}
+    if isinstance(value, Sequence) and not isinstance(value, bytes):
+        name = "tuple" if isinstance(value, tuple) else "list"
+        return {name: [inside(item) for item in value]}
     if other is None:
-        raise TypeError(f"cannot send a {kind.__name__}")
+        raise TypeError(f"cannot send a {type(value).__name__}")
     return other(value)
 
 
 def _encode_tensor(tensor):
-    plain = tensor.detach().cpu().contiguous()
+    plain = tensor.detach().to_dense() if tensor.layout != torch.strided else tensor.detach()
+    plain = plain.cpu().contiguous()
     name = str(plain.dtype).removeprefix("torch.")
     size = plain.numel() * plain.element_size()
-    if name not in DTYPES or plain.layout != torch.strided:
-        raise TypeError(f"cannot send a tensor of type {name}, {plain.layout}")
+    if name not in DTYPES:
+        raise TypeError(f"cannot send a tensor of type {name}")
     if size > MAX_FRAME // 2:
         raise TypeError(f"a tensor of {size >> 20} MiB is too large to send")
     plain = plain.resolve_conj().resolve_neg()
@@ -77,7 +93,7 @@ def decode(value, handle=None, depth=0):
         return float.fromhex(content)
     if kind == "tensor":
         return _decode_tensor(*content)
-    if kind in ("object", "outside") and handle is not None:
+    if kind in ("object", "outside", "part") and handle is not None:
         return handle(kind, content)
     if kind in ("list", "tuple"):
         items = [decode(item, handle, depth + 1) for item in content]

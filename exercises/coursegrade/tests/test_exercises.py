@@ -4,6 +4,7 @@ import contextlib
 import functools
 import io
 import re
+import sys
 
 import nbformat
 import pytest
@@ -63,7 +64,7 @@ def test_notebooks_run_clean(exercise, solution):
     book = nbformat.reads(built(exercise, solution=solution), as_version=4)
     cells = said_by_kernel(book) if exercise is ALL[-1] else said_here(book)
     parts = [text for source, text in cells if not source.startswith(notebook.EXPERIMENT)]
-    said = [line for line in "".join(parts).splitlines() if not line.startswith("size ")]
+    said = [line for line in "".join(parts).splitlines() if not line.startswith("dry run ")]
     assert len(said) == sum(not row.hidden for row in rows_of(exercise, "", "a"))
     wanted = "ok  " if solution else "NOT YET"
     assert all(line.startswith(wanted) for line in said), said
@@ -81,7 +82,7 @@ def test_the_released_notebook_fails_every_test_politely(exercise):
 def test_released_is_self_contained_and_holds_no_solution(exercise):
     text = built(exercise)
     imports = set(re.findall(r"^\s*\"?(?:import|from) (\w+)", code_of(text), re.MULTILINE))
-    assert imports <= {"torch", "hashlib", "types", "pathlib"}
+    assert imports <= {"torch", *sys.stdlib_module_names}
     assert "SOLUTION" not in text and "#|" not in text and "coursegrade" not in text
     assert 'STUDENT = \\"' in text and "Rubric" not in text and "test_hidden" not in text
     assert release.build(exercise) == text  # no chance in it
@@ -98,6 +99,9 @@ def test_the_table_says_what_the_tests_say(exercise):
             rf"## {question}\..*\n#\n# \*{n} points, {minutes} minutes", exercise.source
         )
     assert exercise.by_hand() == {question.lower(): int(n) for question, n, _ in table[-2:]}
+    rubrics = {question: sum(int(n) for _, n in x) for question, x in exercise.rubrics().items()}
+    assert rubrics == exercise.by_hand()
+    assert all(3 <= len(items) <= 4 for items in exercise.rubrics().values())
     assert exercise.source.count("*Rubric, 4 points:*") == 2 and "Find the bug" in exercise.source
     assert exercise.source.count("*Deliverable:*") == len(table)
 
@@ -156,10 +160,25 @@ def test_an_answer_that_ignores_what_is_asked_gets_a_tenth_at_most(exercise, how
     lazy = type("", (Lazy,), {"how": how})
     code = code_of(built(exercise, solution=True))
     rows = rows_of(exercise, code, "a", lazy)
-    got, most = total(runner.counted(rows)), sum(exercise.points().values())
-    assert got <= most / 10, [row.test for row in runner.counted(rows) if row.ok]
+    counted, most = runner.counted(rows), sum(exercise.points().values())
+    assert total(counted) <= most / 10, [row.test for row in counted if row.ok]
+    for question, points in exercise.points().items():
+        got = [row for row in counted if row.ok and row.question == question]
+        assert total(got) <= 0.15 * points, [row.test for row in got]
     if exercise is ALL[0] and how == "uniform":
         assert total(rows) > most / 3  # it is lazy in a way that single tests don't see
+
+
+@each
+def test_points_without_understanding(exercise):
+    """What a lazy answer gets of its question; `LAZY` has two or more for each."""
+    lazy, most = mutants_of(exercise).LAZY, exercise.points()
+    assert all(len([1 for q, _ in lazy.values() if q == question]) >= 2 for question in most)
+    code, got = code_of(built(exercise, solution=True)), {}
+    for name, (question, other) in lazy.items():
+        rows = rows_of(exercise, f"{code}\n\n{other}", "a", tests=of_question(exercise, question))
+        got[name] = total(runner.counted(rows)) / most[question]
+    assert max(got.values()) <= 0.15, {name: share for name, share in got.items() if share > 0.15}
 
 
 @each
