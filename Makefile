@@ -18,6 +18,7 @@ COLUMN ?=
 MARKERS ?=
 BY ?=
 COMMON ?=
+GROUPS ?=
 GRADESCOPE ?=
 AUTO ?=
 JOBS ?=
@@ -101,13 +102,13 @@ merge: install  ## put the markers' tables back into written.csv (RESULTS=...)
 	@test -n "$(RESULTS)" || { echo "make merge RESULTS=folder" >&2; exit 2; }
 	@$(GRADER) merge "$(RESULTS)" $(ARGS)
 
-gradebook: install  ## fill a Canvas or Moodle export (RESULTS=... ROSTER=... OUT= COLUMN= GRADESCOPE=)
+gradebook: install  ## fill a Canvas or Moodle export (RESULTS=... ROSTER=... OUT= COLUMN= GROUPS= GRADESCOPE=)
 	@test -n "$(RESULTS)" && test -n "$(ROSTER)$(GRADESCOPE)" || \
 	{ echo "make gradebook RESULTS=folder ROSTER=export.csv LATE=late.toml (or GRADESCOPE=folder)" >&2; exit 2; }
 	@$(GRADER) gradebook "$(RESULTS)" $(if $(ROSTER),--roster "$(ROSTER)") \
 	$(if $(OUT),--out "$(OUT)") $(if $(COLUMN),--column "$(COLUMN)") \
 	$(if $(GRADESCOPE),--gradescope "$(GRADESCOPE)") $(if $(AUTO),--only-auto) \
-	$(if $(LATE),--late "$(LATE)") $(ARGS)
+	$(if $(LATE),--late "$(LATE)") $(if $(GROUPS),--groups "$(GROUPS)") $(ARGS)
 
 statistics: install  ## write a page on the class: who failed which test, and why (EX=... RESULTS=...)
 	@test -n "$(EX)" && test -n "$(RESULTS)" || \

@@ -48,7 +48,13 @@ def _gradebook(options) -> None:
         said = f"{len(files)} results for Gradescope in {options.gradescope}"
     else:
         path, filled = gradebook.write(
-            options.results, options.roster, options.out, options.column, options.only_auto, policy
+            options.results,
+            options.roster,
+            options.out,
+            options.column,
+            options.only_auto,
+            policy,
+            options.groups,
         )
         notes = filled.notes
         said = f"{path}: {filled.marks} marks in the column {filled.column!r}"
@@ -139,6 +145,7 @@ def _parser() -> argparse.ArgumentParser:
     book.add_argument("--column", default="", help="which column; default: called as the exercise")
     book.add_argument("--only-auto", action="store_true", help="leave written questions out")
     book.add_argument("--gradescope", type=Path, help="a folder for results.json files instead")
+    book.add_argument("--groups", type=Path, help="Canvas's group set, if groups handed in")
     book.add_argument("--late", type=Path, help="late.toml: what a late hand-in loses")
     book.set_defaults(run=_gradebook)
     split = commands.add_parser("split", help="written.csv for several markers, a table each")

@@ -54,6 +54,8 @@ def _content(found: handins.HandIn) -> tuple[str, bytes | None, str, tuple[str, 
     flags = ("late",) if found.late else ()
     if found.others:
         flags += (f"not read: {', '.join(found.others[:20])}",)
+    if found.problem:
+        return "", None, found.problem, flags
     names = [handins.readable(path.name) for path in found.files]
     try:
         raws = list(dict.fromkeys(map(handins.read_bytes, found.files[:MOST_FILES])))

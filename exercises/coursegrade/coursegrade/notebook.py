@@ -19,6 +19,9 @@ DEFINITIONS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef
 class Unreadable(Exception):
     """The hand-in can't be read: no marks, not zero marks."""
 
+    def __init__(self, why: str):
+        super().__init__(why[:300])  # there may be names of files in it
+
 
 def parse(raw: bytes) -> list[tuple[str, str]]:
     """The cells of a notebook as (kind, source). Outputs and attachments are dropped at once."""

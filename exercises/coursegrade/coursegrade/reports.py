@@ -44,9 +44,9 @@ def put(path: Path, content: str | bytes) -> None:
 
 
 def table(path: Path, header: list, rows: list[list], encoding: str = "utf-8") -> None:
-    """Write a CSV file."""
+    """Write a CSV file; each cell in quotes, whatever stands in it."""
     text = io.StringIO(newline="")
-    csv.writer(text).writerows([header, *rows])
+    csv.writer(text, quoting=csv.QUOTE_ALL).writerows([header, *rows])
     put(path, text.getvalue().encode(encoding))
 
 

@@ -17,7 +17,6 @@ from . import feedback, handins, late, reports, written
 from .safe import cell
 from .totals import Total, most
 
-CANVAS_NUMBERS = re.compile(r"[^_]+(?:_late)?_(\d+)_(\d+)_", re.IGNORECASE)
 HEADER = ["student", "points", "of", "before_lateness", "extension", "late", "taken_off"]
 HEADER += ["why_not"]
 BORN = (1980, 1, 1, 0, 0, 0)  # the same archive from the same marks
@@ -96,12 +95,15 @@ def moodle_place(record: dict) -> tuple[str, str]:
 def canvas_place(record: dict) -> tuple[str, str]:
     """The same for Canvas; "" where what was handed in is no notebook."""
     file = record.get("file", "")
-    match = CANVAS_NUMBERS.match(file)
-    if not match or handins.kind(file) != "notebook":
+    wrote = handins.canvas(file)
+    if not wrote or handins.kind(file) != "notebook":
         return "", ""
-    name = re.sub(r"[^a-z]", "", record["name"].lower())
-    name = "student" if name in ("", "anon") else name  # "anon" is a word of Canvas's
-    return f"{name}_{match[1]}_{match[2]}_feedback.ipynb", "notebook"
+    name, number, upload, _ = wrote[0]
+    if number:
+        letters = re.sub(r"[^a-z]", "", name.lower())
+        letters = "student" if letters in ("", "anon") else letters  # "anon" is Canvas's word
+        name = f"{letters}_{number}"
+    return f"{name}_{upload}_feedback.ipynb", "notebook"
 
 
 def _archive(path: Path, some: list[feedback.Story], place) -> list[str]:

@@ -47,21 +47,27 @@ def read(path: Path) -> list[HandMark]:
     """
     if not path.is_file():
         return []
-    table = tables.read(path, lambda header: NEEDED <= set(header), f"a {path.name}")
-    ours = {name: table.header.index(name) for name in table.header if name in COLUMNS}
-    items = {int(m[1]): i for i, name in enumerate(table.header) if (m := ITEM.fullmatch(name))}
+    table = tables.read(path, lambda header: NEEDED <= set(_names(header)), f"a {path.name}")
+    header = _names(table.header)
+    ours = {name: header.index(name) for name in header if name in COLUMNS}
+    items = {int(m[1]): i for i, name in enumerate(header) if (m := ITEM.fullmatch(name))}
     found = []
     for line, row in enumerate(table.rows[1:], start=2):
         cells = [cell.text for cell in row] + [""] * len(table.header)
         if any(cells):
             texts = {"comment": ""} | {name: cells[place] for name, place in ours.items()}
-            texts |= {name: texts[name].strip() for name in ("mark", "comment")}
+            texts |= {name: typed(texts[name].strip()) for name in ("mark", "comment")}
             numbers = range(1, max(items, default=0) + 1)
-            got = tuple(cells[items[n]].strip() if n in items else "" for n in numbers)
+            got = tuple(typed(cells[items[n]].strip()) if n in items else "" for n in numbers)
             rest = (x for i, x in enumerate(cells) if i not in {*ours.values(), *items.values()})
             more = any(map(str.strip, rest))
             found.append(HandMark(**texts, more=more, line=line, items=got))
     return found
+
+
+def _names(header: list[str]) -> list[str]:
+    """The columns' names; a program may take the byte-order mark for a part of the first one."""
+    return [name.strip('\ufeff"') for name in header]
 
 
 def points_of(text: str, most, what: str) -> Decimal:
@@ -99,7 +105,7 @@ def hand(row: HandMark, most: dict[str, int], rubrics: dict[str, Rubric]) -> Han
     if mark is None and got and len(got) == len(rubric):
         mark = total
     each = [Item(words, n, got.get(i, Decimal(0))) for i, (words, n) in enumerate(rubric)]
-    return Hand(mark, of, typed(row.comment), tuple(each) if got and mark is not None else ())
+    return Hand(mark, of, row.comment, tuple(each) if got and mark is not None else ())
 
 
 def hands(
@@ -110,7 +116,7 @@ def hands(
     wrong = []
     for row in rows:
         key = row.student, row.question
-        given = Hand(None, most.get(row.question, 0), typed(row.comment))
+        given = Hand(None, most.get(row.question, 0), row.comment)
         try:
             given = hand(row, most, rubrics) if row.marked else given
         except ValueError as problem:
@@ -156,7 +162,7 @@ def kept(
     for row in old:
         key = row.student, row.question
         answer, rubric = answers.get(key, (None, ""))
-        same = answer is not None and alike(answer, row.answer)
+        same = answer is not None and alike(typed(answer), typed(row.answer))
         if not row.marked and not row.comment:
             pass
         elif same and key not in marks:

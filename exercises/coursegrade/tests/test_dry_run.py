@@ -73,3 +73,16 @@ def test_a_notebook_without_its_file_is_told_so(tmp_path, monkeypatch):
 def test_it_names_what_is_there(tmp_path):
     text = json.dumps(Book(EXERCISE, solution=False).content)
     assert "einops" in MODULES and ", ".join(MODULES[:-1]) in text
+
+
+def test_a_students_own_helper_of_a_tools_name_does_not_matter(tmp_path, monkeypatch):
+    book = Book(EXERCISE)
+    mine = "def close(*a): return 1 / 0\nsame = plain = Kept = Answers = close\n"
+    book.add("cue_weights", before=mine)
+    monkeypatch.chdir(tmp_path)
+    out, names = io.StringIO(), {"__name__": "__main__"}
+    with contextlib.redirect_stdout(out):
+        for cell in book.cells:
+            if cell["cell_type"] == "code":
+                exec("".join(cell["source"]), names)
+    assert "ok  " in out.getvalue() and "NOT YET" not in out.getvalue()
