@@ -19,9 +19,11 @@ from . import batch, bubblewrap, container, grade_one, gradescope, handins, repo
 from .backends import backend
 from .exercise import Exercise
 from .limits import Limits
+from .modules import MODULES
 
 HERE = Path(__file__).resolve().parent
-NEEDED = ("jupytext", "nbformat", "joblib", "tqdm", "markdown-it-py", "mdit-py-plugins")
+NEEDED = ("jupytext", "nbformat", "joblib", "tqdm", "ipython")
+NEEDED += ("markdown-it-py", "mdit-py-plugins")
 SETUP = """#!/usr/bin/env bash
 # Run once, as root, when Gradescope makes the image.
 set -euo pipefail
@@ -51,7 +53,8 @@ def write(exercise: Exercise, out: Path, salt: str = "") -> Path:
     """
     if out.suffix != ".zip":
         raise ValueError(f"OUT must end in .zip, got {out}")
-    pins = " ".join(f"{name}=={importlib.metadata.version(name)}" for name in NEEDED)
+    needed = sorted({*NEEDED, *map(str.lower, MODULES)} - {"torch"})
+    pins = " ".join(f"{name}=={importlib.metadata.version(name)}" for name in needed)
     torch = importlib.metadata.version("torch").partition("+")[0]
     texts = {"setup.sh": SETUP.format(needed=pins, torch=torch), "run_autograder": RUN}
     texts["salt"] = salt or secrets.token_hex(8)

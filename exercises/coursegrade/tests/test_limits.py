@@ -43,12 +43,6 @@ def test_a_long_line_is_read_at_once(line):
     assert time.process_time() - start < 5
 
 
-def test_magics_are_taken_out():
-    source = "%matplotlib inline\n  !rm -rf /\nx, y = !ls\nx?\nx.y??\nz = 5 %3\nw = %time 1\nx y"
-    [(_, plain)] = notebook.code_cells([("code", source)])
-    assert plain == "pass\n  pass\npass\npass\npass\nz = 5 %3\npass\nx y"
-
-
 def test_open_comments_are_read_at_once():
     for text in ("<!--" * 300_000, "<!---->" * 300_000):
         start = time.process_time()
