@@ -141,13 +141,13 @@ def _is_this_assignment(cells, names: set[str], given: Given) -> None:
     """Refuse another assignment, which may share a name or a helper with this one.
 
     Raises:
-        Unreadable: it defines hardly anything that is to be delivered, and has none of the texts.
+        Unreadable: it defines nothing that is to be delivered, or little below other headings.
     """
     wanted = set(given.delivered)
     own = wanted & names
-    texts = [source.strip() for kind, source in cells if kind == "markdown" and source[:1] == "#"]
-    headed = any(text in given.texts for text in texts)
-    if wanted and len(own) <= len(wanted) / 4 and not (own and headed):
+    headings = [text.strip() for kind, text in cells if kind == "markdown" and text[:1] == "#"]
+    foreign = headings and not any(text in given.texts for text in headings)
+    if wanted and (not own or (foreign and len(own) <= len(wanted) / 4)):
         raise Unreadable(f"it is not this assignment: it defines {len(own)} of {len(wanted)} names")
 
 

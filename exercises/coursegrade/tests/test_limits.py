@@ -21,10 +21,10 @@ from coursegrade import (
     forked,
     grade_one,
     handins,
+    kinds,
     limits,
     notebook,
     reports,
-    runner,
     wire,
 )
 from coursegrade.limits import Limits
@@ -69,9 +69,8 @@ def test_no_tensor_is_larger_than_what_was_sent():
 
 
 def test_shapes_are_compared_before_values():
-    close = runner.of_one_shape(torch.allclose)
-    assert not close(torch.zeros(2**20, 1), torch.zeros(1, 2**20))
-    assert close(torch.ones(2, 3), torch.ones(3)) and close(torch.ones(3), torch.tensor(1.0))
+    """A column of a million beside a row of a million would take terabytes."""
+    assert not kinds.close(torch.zeros(2**20, 1), torch.zeros(1, 2**20))
 
 
 @pytest.mark.parametrize("head", ["### SELF-CHECK q1: run me\n", ""])
