@@ -7,10 +7,13 @@ import importlib
 import inspect
 import linecache
 import os
+import re
 import sys
 import types
 
 import absent
+
+SLOW = re.compile(r"\b(optim|func|vmap)\b")
 
 
 class Shell:
@@ -59,7 +62,7 @@ class Notebook:
         file = f"<cell {number}>"
         lines = [line + "\n" for line in source.split("\n")]
         linecache.cache[file] = len(source), None, lines, file  # for inspect and torch.jit
-        if "optim" in source:  # its first use imports for seconds: not while a test waits
+        if SLOW.search(source):  # its first use imports for seconds: not while a test waits
             importlib.import_module("torch._dynamo")
         for place, node in enumerate(ast.parse(source, file).body):
             if place not in skip:
