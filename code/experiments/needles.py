@@ -115,7 +115,8 @@ WAYS = {
     "scan, labels": Way(cold(masked_softmax), 1e-1, gates=SCORES, late={"keep": 16}, labels=1.0),
 }
 
-MORE = ("sparsemax, cold", "top-4, cold", "sparsemax, cold, quiet", "top-4, cold, quiet")
+MORE = ["sparsemax, cold", "sparsemax, cold, quiet", "sparsemax, cold, long"]
+MORE += ["top-4, cold", "top-4, cold, quiet"]
 KEPT = {"softmax": "needles_softmax", "sparsemax": "needles_sparsemax"}  # of seed 0
 
 
