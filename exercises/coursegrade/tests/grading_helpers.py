@@ -190,18 +190,19 @@ def _other(f):
         return result if _inside else _kind(result)
     return call
 
-for _name, _thing in {NAMES}.items():
-    if isinstance(_thing, type):
-        _thing.forward = _other(_thing.forward)
-    else:
-        globals()[_name] = _other(_thing)
+def _wrap(thing):
+    if not isinstance(thing, type):
+        return _other(thing)
+    thing.forward = _other(thing.forward)
+    return thing
+
 """
 
 
 def of_other_kind(exercise, how):
     """The solution, whose functions give the same values in another kind."""
-    names = ", ".join(f'"{name}": {name}' for name in release.delivered(exercise))
-    source = OTHER_KIND.replace("HOW", KINDS[how]).replace("NAMES", names)
+    names = [f"{name} = _wrap({name})" for name in release.delivered(exercise)]
+    source = "\n".join([OTHER_KIND.replace("HOW", KINDS[how]), *names])
     book = Book(exercise)
     book.cells.insert(-1, {"cell_type": "code", "source": source})
     return book
