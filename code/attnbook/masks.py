@@ -92,7 +92,8 @@ def window_mask(
     """
     width = check_count("width", width, least=1)
     i, j = _places(q, k, offset, device)
-    return (j > i - width) & (j <= i if causal else j < i + width)  # no (q, k) of differences
+    near = (i - j).abs() < width
+    return near & (j <= i) if causal else near
 
 
 def dilated_mask(
@@ -167,7 +168,7 @@ def random_mask(
     if count > k:
         raise ValueError(f"count must be at most the number of keys, {k}, got {count}")
     device = "cpu" if generator is None else generator.device
-    draws = torch.empty(q, k, device=device).uniform_(generator=generator)
+    draws = torch.rand(q, k, generator=generator, device=device)
     order = draws.argsort(dim=-1, stable=True)  # equal draws: the same keys on every machine
     return torch.zeros(q, k, dtype=torch.bool, device=device).scatter(1, order[:, :count], True)
 
