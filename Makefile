@@ -102,7 +102,7 @@ merge: install  ## put the markers' tables back into written.csv (RESULTS=...)
 	@test -n "$(RESULTS)" || { echo "make merge RESULTS=folder" >&2; exit 2; }
 	@$(GRADER) merge "$(RESULTS)" $(ARGS)
 
-gradebook: install  ## fill a Canvas or Moodle export (RESULTS= ROSTER= OUT= COLUMN= GROUPS= GRADESCOPE=)
+gradebook: install  ## fill a Canvas or Moodle table (RESULTS= ROSTER= OUT= COLUMN= GROUPS= GRADESCOPE=)
 	@test -n "$(RESULTS)" && test -n "$(ROSTER)$(GRADESCOPE)" || \
 	{ echo "make gradebook RESULTS=folder ROSTER=export.csv LATE=late.toml (or GRADESCOPE=folder)" >&2; exit 2; }
 	@$(GRADER) gradebook "$(RESULTS)" $(if $(ROSTER),--roster "$(ROSTER)") \
