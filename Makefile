@@ -1,6 +1,6 @@
 # `make help` lists the targets. PYTHON=... chooses the interpreter, VENV=... the environment's folder.
 .DEFAULT_GOAL := help
-.PHONY: help install book lab serve slides pdf test notebooks corpus train check release variant grade similar autograder gradebook statistics bench mutants doubt lint format clean
+.PHONY: help install book lab serve slides pdf test notebooks corpus train check release variant grade similar autograder split merge gradebook statistics bench mutants doubt lint format clean
 
 VENV ?= .venv
 PYTHON ?=
@@ -15,6 +15,10 @@ SALT ?=
 RESULTS ?=
 ROSTER ?=
 COLUMN ?=
+MARKERS ?=
+BY ?=
+COMMON ?=
+GROUPS ?=
 GRADESCOPE ?=
 AUTO ?=
 JOBS ?=
@@ -88,13 +92,23 @@ autograder: install  ## the zip that Gradescope runs for each hand-in (EX=... OU
 	{ echo "make autograder EX=exercises/01_cues OUT=autograder.zip" >&2; exit 2; }
 	@$(GRADER) autograder "$(EX)" "$(OUT)" $(if $(SALT),--salt "$(SALT)") $(ARGS)
 
-gradebook: install  ## fill a Canvas or Moodle export (RESULTS=... ROSTER=... OUT= COLUMN= GRADESCOPE=)
+split: install  ## a table for each marker (RESULTS=... MARKERS=ann,ben BY=question COMMON=10)
+	@test -n "$(RESULTS)" && test -n "$(MARKERS)" || \
+	{ echo "make split RESULTS=folder MARKERS=ann,ben BY=question COMMON=10" >&2; exit 2; }
+	@$(GRADER) split "$(RESULTS)" --markers "$(MARKERS)" $(if $(BY),--by "$(BY)") \
+	$(if $(COMMON),--common "$(COMMON)") $(ARGS)
+
+merge: install  ## put the markers' tables back into written.csv (RESULTS=...)
+	@test -n "$(RESULTS)" || { echo "make merge RESULTS=folder" >&2; exit 2; }
+	@$(GRADER) merge "$(RESULTS)" $(ARGS)
+
+gradebook: install  ## fill a Canvas or Moodle table (RESULTS= ROSTER= OUT= COLUMN= GROUPS= GRADESCOPE=)
 	@test -n "$(RESULTS)" && test -n "$(ROSTER)$(GRADESCOPE)" || \
 	{ echo "make gradebook RESULTS=folder ROSTER=export.csv LATE=late.toml (or GRADESCOPE=folder)" >&2; exit 2; }
 	@$(GRADER) gradebook "$(RESULTS)" $(if $(ROSTER),--roster "$(ROSTER)") \
 	$(if $(OUT),--out "$(OUT)") $(if $(COLUMN),--column "$(COLUMN)") \
 	$(if $(GRADESCOPE),--gradescope "$(GRADESCOPE)") $(if $(AUTO),--only-auto) \
-	$(if $(LATE),--late "$(LATE)") $(ARGS)
+	$(if $(LATE),--late "$(LATE)") $(if $(GROUPS),--groups "$(GROUPS)") $(ARGS)
 
 statistics: install  ## write a page on the class: who failed which test, and why (EX=... RESULTS=...)
 	@test -n "$(EX)" && test -n "$(RESULTS)" || \

@@ -1,7 +1,9 @@
-"""Windowed attention against the dense one under its mask, FlexAttention, and itself.
+"""Windowed attention against the dense one under its mask, without a window, and itself.
 
-The windows look in both directions, which is more work than a causal one. The last case is its
-forward pass with the backward one against the forward pass alone.
+The windows look in both directions, which is more work than a causal one, but where the peer is
+torch's fused causal attention, which needs no mask. It attends to all that came before: at n = w
+that is the same, and what a longer sequence takes without a window. The last case is the forward
+pass with the backward one against the forward pass alone.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from functools import cache, partial
 import torch
 from harness import Case
 from inputs import queries_keys_values
+from torch.nn import functional as F
 from torch.nn.attention.flex_attention import BlockMask, flex_attention
 
 import attnbook as ab
@@ -41,6 +44,11 @@ def band(n):
 def dense(tensors):
     """Attention under the mask."""
     return ab.attention(*tensors, mask=band(len(tensors[0])), need_weights=False)
+
+
+def causal(tensors):
+    """Attention to all that came before, by torch's fused implementation."""
+    return F.scaled_dot_product_attention(*(x[None, None] for x in tensors), is_causal=True)[0, 0]
 
 
 def flex(attend, tensors):
@@ -85,6 +93,15 @@ def cases():
         partial(dense, tensors),
         goals={"ms": COMPILED_MS},
     )
+    for n in (WIDTH, *LENGTHS):
+        tensors = queries_keys_values(n, D)
+        yield Case(
+            "window attention, causal",
+            f"n={n}, {common}",
+            "fused causal attention, no window",
+            partial(windowed(tensors), causal=True),
+            partial(causal, tensors),
+        )
     for n, attend, ours in (
         (LENGTHS[0], flex_attention, windowed),
         (LONG, compiled(flex_attention), lambda tensors: compiled(windowed(tensors))),

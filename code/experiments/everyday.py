@@ -9,11 +9,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 
+import torch
 from torch import Tensor, nn
 
 from attnbook.data.alibi import alibi
 from attnbook.data.fra_eng import CLASSIC_FOUR, fra_eng
-from attnbook.metrics import bleu_interval
+from attnbook.metrics import bleu, bleu_interval, bootstrap
 from attnbook.peers import import_d2l
 
 from . import translators
@@ -33,6 +34,7 @@ PLANS = {
     "none": Plan(None, learning_rate=0.008, keep="everyday_none", **RECIPE),
     "before, additive": Plan("before", learning_rate=0.008, keep="everyday_before", **RECIPE),
 }
+LOOK_UP = "nearest sentence"  # a row of the table that no model made
 
 
 @functools.cache
@@ -86,6 +88,41 @@ def judge(model: nn.Module, of: Corpus, *, aligned: bool) -> dict:
     return row
 
 
+def look_up(pairs: Sequence, known: Sequence) -> list[tuple[str, ...]]:
+    """The French of the known pair whose English is most like that of each pair: no model at all.
+
+    Alike is the cosine of the counts of words; of those that tie, the first.
+    """
+    words = {word: n for n, word in enumerate(sorted({w for pair in known for w in pair.source}))}
+
+    def counts(rows: Sequence) -> Tensor:  # (rows, words), sparse; equal places are added up
+        at = [(i, words[w]) for i, pair in enumerate(rows) for w in pair.source if w in words]
+        size = len(rows), len(words)
+        given = torch.tensor(at).T, torch.ones(len(at)), size
+        return torch.sparse_coo_tensor(*given, check_invariants=True).coalesce()
+
+    there = counts(known)
+    alike = torch.sparse.mm(there, counts(pairs).to_dense().T)  # (known, pairs)
+    alike /= there.pow(2).sum(dim=1).to_dense().sqrt().unsqueeze(1)
+    return [known[i].target for i in alike.argmax(dim=0).tolist()]
+
+
+def beside_look_up(model: nn.Module, of: Corpus) -> dict:
+    """The row of the look-up; by how much a model is ahead of it, paired over the sentences."""
+    pairs = of.splits.test
+    targets = [pair.target for pair in pairs]
+    found, written = look_up(pairs, of.splits.train), read(model, pairs, of).written
+
+    def ahead(items: list) -> float:
+        ours, theirs, references = zip(*items, strict=True)
+        return bleu(ours, references) - bleu(theirs, references)
+
+    value, low, high = bleu_interval(found, targets)
+    items = list(zip(written, found, targets, strict=True))
+    ahead_by = list(bootstrap(ahead, items, samples=200))
+    return {"plan": LOOK_UP, "bleu": value, "low": low, "high": high, "none ahead by": ahead_by}
+
+
 def stored(name: str, weights: dict[str, Tensor]) -> tuple[nn.Module, Corpus]:
     """The model of a plan with given weights, in evaluation mode, and its corpus."""
     return translators.stored(PLANS[name], load(), weights)
@@ -130,4 +167,6 @@ def run(seed: int, keep: Callable[[str, nn.Module], None]) -> list[dict]:
         model, _, losses = translators.train_and_keep(plan, of, seed, keep)
         judged = judge(model, of, aligned=plan.attention is not None)
         rows.append({"seed": seed, "plan": name, **losses, **judged})
+        if name == "none" and seed == SEEDS[0]:
+            rows.append({"seed": seed, **beside_look_up(model, of)})
     return rows

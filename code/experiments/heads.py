@@ -31,7 +31,7 @@ from .language_model import (
     train,
 )
 
-SEEDS = range(3)
+SEEDS = range(6)
 HEADS = 1, 2, 4, 8
 TRIAL = 100  # the seed that chooses rates
 RATES = 2e-3, 4e-3, 8e-3, 16e-3

@@ -1,6 +1,6 @@
 """Nadaraya-Watson regression on the toy curve: data, leave-one-out loss, training recipes.
 
-Chapter 2 shows one seed of each; `make train` runs twenty and stores the table.
+Chapter 2 shows one seed of each; `make train` runs a hundred and stores the table.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from torch import Tensor
 from attnbook.attention import attention
 from attnbook.scores import gaussian
 
-SEEDS = range(20)
+SEEDS = range(100)
 
 
 def curve(x: Tensor) -> Tensor:

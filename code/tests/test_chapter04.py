@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from attnbook import import_d2l, masked_cross_entropy, metrics
-from attnbook.data import UNK, collate, why_missing
+from attnbook.data import UNK, AlignedPair, collate, why_missing
 from attnbook.data.fra_eng import CLASSIC_FOUR
 from experiments import everyday, transformer_everyday, translation, translators
 from experiments.stored import load_record, load_table, load_weights
@@ -49,7 +49,8 @@ def accuracy(reading):
 def test_the_tables_hold_every_plan_and_seed(rows):
     assert rows.keys() == {(p, s) for p in translation.PLANS for s in translation.SEEDS}
     found = [(row["plan"], row["seed"]) for row in load_table("everyday")]
-    assert sorted(found) == sorted((p, s) for p in everyday.PLANS for s in everyday.SEEDS)
+    wanted = [(p, s) for p in everyday.PLANS for s in everyday.SEEDS]
+    assert sorted(found) == sorted([*wanted, (everyday.LOOK_UP, 0)])
 
 
 @pytest.mark.parametrize("name", KEPT)
@@ -254,6 +255,17 @@ def test_each_rate_is_the_best_of_those_tried(name):
     losses = {row["learning rate"]: row["held-out loss"] for row in tried}
     assert losses.keys() == set(everyday.RATES)
     assert everyday.PLANS[name].learning_rate == min(losses, key=losses.get)
+
+
+def test_the_look_up_takes_the_sentence_with_most_words_in_common():
+    known = [
+        AlignedPair(tuple(english.split()), (french,))
+        for english, french in (("i see", "a"), ("i see the dog .", "b"), ("the dog", "c"))
+    ]
+    asked = [
+        AlignedPair(tuple(english.split()), ()) for english in ("i see the cat .", "the dog", "i")
+    ]
+    assert everyday.look_up(asked, known) == [("b",), ("c",), ("a",)]
 
 
 def test_every_model_has_one_recipe_the_transformer_too():

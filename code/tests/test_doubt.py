@@ -18,7 +18,8 @@ def notebook(tmp_path):
         "def check(x):\n    assert x == 1",
         "check(one)\nassert causal_mask(2).sum() == 3",
     ]
-    nb = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in cells])
+    cells = [nbformat.v4.new_code_cell(text, id=f"s-{n}") for n, text in enumerate(cells)]
+    nb = nbformat.v4.new_notebook(cells=cells)
     nbformat.write(nb, tmp_path / "small.ipynb")
     return tmp_path / "small.ipynb"
 
@@ -32,6 +33,8 @@ def sabotage(old, new, file="cell"):
     [
         (("one, two = 1, 2", "one, two = 2, 2"), ("noticed", "x == 1")),
         (("one, two = 1, 2", "one, two = 1, 3"), ("unnoticed", "")),
+        (("s-2", "one = 3", "data"), ("noticed", "x == 1")),
+        (("s-2", "two = 3", "data"), ("unnoticed", "")),
         (("one, two = 1, 2", "two = 2"), ("broken", "NameError: name 'one' is not defined")),
         (
             ("return j <= i\n", "return j >= i * 0\n", "attnbook/masks.py"),
@@ -46,6 +49,8 @@ def test_each_verdict_can_be_had(notebook, edit, verdict):
 def test_an_edit_that_fits_nowhere_is_refused(notebook):
     with pytest.raises(ValueError, match="'three' must stand there once, not 0x"):
         doubt.doubt(notebook, [sabotage("three", "four")])
+    with pytest.raises(ValueError, match="no code cell has the id 's-9'"):
+        doubt.doubt(notebook, [sabotage("s-9", "one = 3", "data")])
 
 
 def test_a_notebook_that_fails_as_it_is_is_refused(notebook):
@@ -63,11 +68,13 @@ def test_a_sabotage_of_each_chapter_is_noticed(chapter):
 
 @pytest.mark.parametrize("chapter", doubt.chapters())
 def test_each_sabotage_fits_the_code_of_today(chapter):
-    cells = "\0".join(doubt.cells_of(doubt.BOOK / f"{chapter}.ipynb"))
+    cells = doubt.cells_of(doubt.BOOK / f"{chapter}.ipynb")
     for sabotage in doubt.load(chapter):
-        file = doubt.ROOT / "code" / sabotage["file"]
-        text = cells if sabotage["file"] == "cell" else file.read_text(encoding="utf-8")
-        assert doubt.replaced(text, sabotage) != text
+        if doubt.of_notebook(sabotage):
+            doubt.place_of(sabotage, cells)  # or raise
+        else:
+            text = (doubt.ROOT / "code" / sabotage["file"]).read_text(encoding="utf-8")
+            assert doubt.replaced(text, sabotage) != text
 
 
 @pytest.mark.parametrize("chapter", doubt.chapters())

@@ -4,7 +4,9 @@
 
 The sabotages are in code/tests/doubt/CHAPTER.toml: a table for each file, `["cell"]` for the code
 of the chapter itself or a path below `code`, and in it `sabotages`, each what it is, the old text,
-which stands there once, and the new one. The notebook's cells run in order, without outputs, on
+which stands there once, and the new one. In `["data"]` nothing of the code is changed but what it
+has found: each sabotage is what it is, a cell's id, and a line that runs before that cell and
+falsifies a table, a time or an accuracy. The notebook's cells run in order, without outputs, on
 copies of the packages. A sabotage is *noticed* if an `assert` of a cell fails. An exception of
 another kind is *broken*: nobody can be misled by it, so it says nothing about the claims. What came
 out is written to book/doubt.md. Exits with 1 if a sabotage was not noticed.
@@ -43,6 +45,13 @@ A chapter's claims are asserted in its cells. An assertion is worth something on
 """  # noqa: E501
 
 
+class Cell(NamedTuple):
+    """A code cell of a notebook."""
+
+    id: str
+    source: str
+
+
 class Verdict(NamedTuple):
     """What became of a sabotage: "noticed", "broken" or "unnoticed", and by which line."""
 
@@ -61,20 +70,25 @@ def load(chapter: str) -> list[dict]:
         for file, table in tables.items()
         for edit in table["sabotages"]
     ]
-    return sorted(found, key=lambda sabotage: sabotage["file"] != "cell")
+    return sorted(found, key=lambda sabotage: not of_notebook(sabotage))
+
+
+def of_notebook(sabotage: dict) -> bool:
+    """Whether it changes the chapter, and nothing that the chapter imports."""
+    return sabotage["file"] in ("cell", "data")
 
 
 def doubt(notebook: Path, sabotages: list[dict]) -> list[Verdict]:
     """What becomes of each sabotage of a notebook."""
     found = {}
-    of_cells = [sabotage for sabotage in sabotages if sabotage["file"] == "cell"]
+    of_cells = list(filter(of_notebook, sabotages))
     if of_cells:
         seconds = SECONDS * (1 + len(of_cells))  # each in a fork of its own, and the run itself
         found = apart(rehearse, notebook, str(ROOT / "code"), of_cells, seconds=seconds)
         if found is None or "itself" in found:
             raise RuntimeError(f"{notebook.name} fails without any sabotage: {found}")
     for sabotage in sabotages:
-        if sabotage["file"] != "cell":
+        if not of_notebook(sabotage):
             with edited(sabotage, *PACKAGES) as folder:
                 answer = apart(rehearse, notebook, folder, [])
             unnoticed = NO_END if answer is None else Verdict("unnoticed")
@@ -96,27 +110,43 @@ def rehearse(notebook: Path, folder: str, sabotages: list[dict]) -> dict[str, Ve
     places = {s["what"]: place_of(s, cells) for s in sabotages}
     last = max(places.values(), default=len(cells) - 1)
     names, verdicts = {"__name__": "__main__"}, {}
-    for n, source in enumerate(cells[: last + 1]):
+    for n, cell in enumerate(cells[: last + 1]):
         for sabotage in sabotages:
             if places[sabotage["what"]] == n:
-                rest = [replaced(source, sabotage), *cells[n + 1 :]]
+                rest = [spoilt(cell, sabotage), *(later.source for later in cells[n + 1 :])]
                 verdicts[sabotage["what"]] = apart(run, rest, names) or NO_END
-        verdict = run([source], names)
+        verdict = run([cell.source], names)
         if verdict.state != "unnoticed":
             return verdicts | {"itself": verdict}
     return verdicts
 
 
-def cells_of(notebook: Path) -> list[str]:
+def cells_of(notebook: Path) -> list[Cell]:
     """The code cells of a notebook that run here."""
     nb = nbformat.read(notebook, as_version=4)
-    return [cell.source for cell in code_cells(nb) if not why_skipped(tags(cell))]
+    return [Cell(cell.id, cell.source) for cell in code_cells(nb) if not why_skipped(tags(cell))]
 
 
-def place_of(sabotage: dict, cells: list[str]) -> int:
-    """The one cell in which the old text stands."""
-    replaced("\0".join(cells), sabotage)  # or raise
-    return next(n for n, source in enumerate(cells) if sabotage["old"] in source)
+def place_of(sabotage: dict, cells: list[Cell]) -> int:
+    """The number of the one cell that it changes.
+
+    Raises:
+        ValueError: there is none, or more than one.
+    """
+    if sabotage["file"] == "data":
+        found = [n for n, cell in enumerate(cells) if cell.id == sabotage["old"]]
+        if not found:
+            raise ValueError(f"no code cell has the id {sabotage['old']!r}")
+        return found[0]
+    replaced("\0".join(cell.source for cell in cells), sabotage)  # or raise
+    return next(n for n, cell in enumerate(cells) if sabotage["old"] in cell.source)
+
+
+def spoilt(cell: Cell, sabotage: dict) -> str:
+    """The source of the cell with the sabotage in it."""
+    if sabotage["file"] == "data":
+        return f"{sabotage['new']}\n{cell.source}"
+    return replaced(cell.source, sabotage)
 
 
 def run(cells: list[str], names: dict) -> Verdict:

@@ -78,7 +78,7 @@ def saliency(keys):
 # %% [markdown]
 # ## Q3. Find the bug
 #
-# *9 points, 20 minutes, ★★☆.* `attend` is attention with the scores of Q1 at temperature 1. `mask` (q, k) is True where a query may attend to a key. Masked keys get a weight of exactly 0, and a query that may attend to nothing gets zero weights and a zero output. Somebody wrote it, and **one line is wrong**. Shapes don't show it. Find it, mend it, and remove the line that raises.
+# *9 points, 20 minutes, ★★☆.* `attend` is attention with the scores of Q1 at temperature 1. `mask` (q, k) is True where a query may attend to a key. Masked keys get a weight of exactly 0, however far the others are, and a query that may attend to nothing gets zero weights and a zero output. Somebody wrote it, and **one line is wrong**. Shapes don't show it. Find it, mend it, and remove the line that raises.
 #
 # *Deliverable:* `attend`, with one line changed.
 
@@ -113,7 +113,7 @@ def attend(queries, keys, values, mask=None):
 # %% [markdown]
 # ## Q4. "Not found"
 #
-# *7 points, 25 minutes, ★★★.* Attention always answers, even a query that fits nothing. Give it a way out: one more key, whose score is the number `threshold` for every query and whose value is zero. The other scores are those of Q1 at temperature 1. Return the output and the weight of the extra key, `miss`. Gradients must flow from the output to the queries.
+# *7 points, 25 minutes, ★★★.* Attention always answers, even a query that fits nothing. Give it a way out: one more key, whose score is the number `threshold` for every query and whose value is zero. The other scores are those of Q1 at temperature 1, and a query far from every key must get an answer, too. Return the output and the weight of the extra key, `miss`. Gradients must flow from the output to the queries.
 #
 # *Deliverable:* `attend_or_miss`.
 

@@ -156,3 +156,78 @@ def attend_or_miss(queries, keys, values, threshold):
     return torch.stack(outputs), torch.stack(misses)
 """,
 }
+
+# Answers without understanding: nearly none of the points of their question.
+LAZY = {
+    "temperature ignored": (
+        "q1",
+        """
+def cue_weights(queries, keys, temperature=1.0):
+    return (-(torch.cdist(queries, keys) ** 2) / 2).softmax(1)
+""",
+    ),
+    "dot products for distances": (
+        "q1",
+        """
+def cue_weights(queries, keys, temperature=1.0):
+    return (queries @ keys.T / temperature).softmax(1)
+""",
+    ),
+    "the nearest takes all": (
+        "q1",
+        """
+def cue_weights(queries, keys, temperature=1.0):
+    return torch.eye(len(keys))[torch.cdist(queries, keys).argmin(1)]
+""",
+    ),
+    "unlike the first": (
+        "q2",
+        """
+def saliency(keys):
+    return (keys - keys[0]).norm(dim=1).softmax(0)
+""",
+    ),
+    "shares of the distance": (
+        "q2",
+        """
+def saliency(keys):
+    distances = (keys - keys.mean(0)).norm(dim=1)
+    return distances / distances.sum()
+""",
+    ),
+    "mask of no account": (
+        "q3",
+        """
+def attend(queries, keys, values, mask=None):
+    weights = cue_weights(queries, keys)
+    return weights @ values, weights
+""",
+    ),
+    "mask alone": (
+        "q3",
+        """
+def attend(queries, keys, values, mask=None):
+    on = torch.ones(len(queries), len(keys)) if mask is None else mask.float()
+    weights = on / on.sum(1, keepdim=True).clamp(min=1)
+    return weights @ values, weights
+""",
+    ),
+    "refused below the threshold": (
+        "q4",
+        """
+def attend_or_miss(queries, keys, values, threshold):
+    scores = -(torch.cdist(queries, keys) ** 2) / 2
+    miss = (scores.amax(1) < threshold).float()
+    return (1 - miss)[:, None] * (scores.softmax(1) @ values), miss
+""",
+    ),
+    "threshold ignored": (
+        "q4",
+        """
+def attend_or_miss(queries, keys, values, threshold):
+    scores = -(torch.cdist(queries, keys) ** 2) / 2
+    weights = torch.cat((torch.zeros(len(scores), 1), scores), 1).softmax(1)
+    return weights[:, 1:] @ values, weights[:, 0]
+""",
+    ),
+}

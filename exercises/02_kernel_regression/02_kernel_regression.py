@@ -78,7 +78,7 @@ def boxcar_fit(queries, keys, values, width):
 # %% [markdown]
 # ## Q3. Leave one out
 #
-# *8 points, 30 minutes, ★★★.* How good is `w`? Predict each point from the others with the Gaussian fit, and take the **mean** of the squared errors. A point may not attend to itself. If `group` (n,) is given, it may not attend to any point of its own group either: copies of a point share a group. A point with nobody to attend to is predicted as 0. The result is a tensor without axes, with a gradient for `w` when `w` is a tensor.
+# *8 points, 30 minutes, ★★★.* How good is `w`? Predict each point from the others with the Gaussian fit, and take the **mean** of the squared errors. A point may not attend to itself. If `group` (n,) is given, it may not attend to any point of its own group either: copies of a point share a group. A point with nobody to attend to is predicted as 0; others that are far away still count. The result is a number, a tensor without axes; when `w` is a tensor, it has a gradient for `w`.
 #
 # *Deliverable:* `loo_error`.
 

@@ -58,7 +58,7 @@ def masked_softmax(scores, lengths):
 # %% [markdown]
 # ## Q2. Additive scores
 #
-# *6 points, 20 minutes, ★★☆.* Queries and keys of different sizes are scored by a small network $a(\mathbf{q}, \mathbf{k}) = \mathbf{w}_v^\top \tanh(\mathbf{W}_q \mathbf{q} + \mathbf{W}_k \mathbf{k})$. Write it as a module with three linear layers **without bias** that are called `W_q`, `W_k` and `w_v`, the last with one output.
+# *6 points, 20 minutes, ★★☆.* Queries and keys of different sizes are scored by a small network $a(\mathbf{q}, \mathbf{k}) = \mathbf{w}_v^\top \tanh(\mathbf{W}_q \mathbf{q} + \mathbf{W}_k \mathbf{k})$. Write it as a module with three linear layers **without bias** that are called `W_q`, `W_k` and `w_v`, the last with one output. Gradients must flow to queries and keys.
 #
 # *Deliverable:* `AdditiveScore`.
 
@@ -111,7 +111,7 @@ def attention(queries, keys, values, lengths):
 # %% [markdown]
 # ## Q4. Find the bug
 #
-# *8 points, 20 minutes, ★★☆.* In local attention a query may attend to keys that are at most `width` places away. `window_weights` gets that wrong: look at the sums of its rows, and at what a far key can still do. Mend it, and remove the line that raises.
+# *8 points, 20 minutes, ★★☆.* In local attention a query may attend to keys that are at most `width` places away: its weights are the softmax of their scores alone, and 0 everywhere else. `window_weights` gets that wrong: look at the sums of its rows, and at what a far key can still do. Mend it, and remove the line that raises.
 #
 # *Deliverable:* `window_weights`, mended.
 

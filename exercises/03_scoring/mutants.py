@@ -19,7 +19,7 @@ MUTANTS = {
     "inverted mask": ("test_q1_sums", FILL, FILL.replace("~", "")),
     "one key too many": ("test_q1_padding", "< lengths.reshape", "<= lengths.reshape"),
     "mask after softmax": ("test_q1_padding", FILL, "", NORMALISE, NORMALISE + " * valid"),
-    "minus a million": ("test_q1_empty", FILL, FILL.replace("-torch.inf", "-1e6")),
+    "minus a million": ("test_q1_half_precision", FILL, FILL.replace("-torch.inf", "-1e6")),
     "minus a thousand": ("test_q1_empty", FILL, FILL.replace("-torch.inf", "-1e3")),
     "NaN on empty rows": ("test_q1_empty", NORMALISE, NORMALISE.replace(".clamp(min=0.5)", "")),
     "no maximum subtracted": (
@@ -28,11 +28,6 @@ MUTANTS = {
         "scores.exp()",
         ".clamp(min=0.5)",
         ".clamp(min=1e-7)",
-    ),
-    "always single precision": (
-        "test_q1_half_precision",
-        FILL,
-        FILL.replace("scores.masked", "scores.float().masked"),
     ),
     "in place": ("test_q1_arguments", FILL, "scores.masked_fill_(~valid, -torch.inf)"),
     "bias": (
@@ -49,18 +44,8 @@ MUTANTS = {
     ),
     "other names": ("test_q2_names", "self.w_v = ", "self.out = ", "self.w_v(", "self.out("),
     "detached": ("test_q2_gradient", "self.W_q(queries)", "self.W_q(queries.detach())"),
-    "no scale": ("test_q3_scale[4]", SCORES, SCORES.replace(" / queries.shape[2] ** 0.5", "")),
+    "no scale": ("test_q3_scale", SCORES, SCORES.replace(" / queries.shape[2] ** 0.5", "")),
     "scale by d": ("test_q3_itself", SCORES, SCORES.replace(" ** 0.5", "")),
-    "scale fixed at 8": (
-        "test_q3_scale[4]",
-        SCORES,
-        SCORES.replace("queries.shape[2] ** 0.5", "8"),
-    ),
-    "scale fixed at 2": (
-        "test_q3_scale[64]",
-        SCORES,
-        SCORES.replace("queries.shape[2] ** 0.5", "2"),
-    ),
     "padding leaks": ("test_q3_bad_padding", CLEAN, "clean = values"),
     "values cleaned in place": (
         "test_q3_values_arguments",
@@ -128,8 +113,8 @@ def attention(queries, keys, values, lengths):
 
 def window_weights(scores, width):
     ones = torch.ones(scores.shape[-2:], dtype=torch.bool)
-    near = ones.tril(width) & ones.triu(-width)
-    return scores.where(near, float("-inf")).softmax(-1)
+    weights = scores.softmax(-1) * (ones.tril(width) & ones.triu(-width))
+    return weights / weights.sum(-1, keepdim=True)
 """,
     "by loops": """
 def masked_softmax(scores, lengths):
@@ -169,4 +154,68 @@ def window_weights(scores, width):
         weights[:, i, a:b] = scores[:, i, a:b].softmax(1)
     return weights
 """,
+}
+
+LAYERS = """
+class AdditiveScore(AdditiveScore):
+    def forward(self, queries, keys):
+        q, k = self.W_q(queries), self.W_k(keys)
+        return """
+
+# Answers without understanding: nearly none of the points of their question.
+LAZY = {
+    "scores of padding 0": (
+        "q1",
+        """
+def masked_softmax(scores, lengths):
+    valid = torch.arange(scores.shape[2]) < lengths[:, None, None]
+    return (scores * valid).softmax(2) * valid
+""",
+    ),
+    "equal shares": (
+        "q1",
+        """
+def masked_softmax(scores, lengths):
+    valid = torch.arange(scores.shape[2]) < lengths[:, None, None]
+    return (valid / lengths[:, None, None].clamp(min=1)).expand(scores.shape)
+""",
+    ),
+    "a dot product": ("q2", LAYERS + "q @ k.transpose(1, 2)"),
+    "a sum of two scores": (
+        "q2",
+        LAYERS + "self.w_v(q.tanh()) + self.w_v(k.tanh()).transpose(1, 2)",
+    ),
+    "lengths of no account": (
+        "q3",
+        """
+def attention(queries, keys, values, lengths):
+    weights = (queries @ keys.transpose(1, 2) / queries.shape[2] ** 0.5).softmax(2)
+    return weights @ values.nan_to_num(), weights
+""",
+    ),
+    "a scale for one size": (
+        "q3",
+        """
+def attention(queries, keys, values, lengths):
+    weights = masked_softmax(queries @ keys.transpose(1, 2) / 8, lengths)
+    return weights @ values.nan_to_num(), weights
+""",
+    ),
+    "window of equal shares": (
+        "q4",
+        """
+def window_weights(scores, width):
+    place = torch.arange(scores.shape[-1])
+    near = ((place[:, None] - place).abs() <= width).float()
+    return (near / near.sum(1, keepdim=True)).expand_as(scores)
+""",
+    ),
+    "window of one": (
+        "q4",
+        """
+def window_weights(scores, width):
+    place = torch.arange(scores.shape[-1])
+    return scores.masked_fill((place[:, None] - place).abs() > 1, -torch.inf).softmax(-1)
+""",
+    ),
 }

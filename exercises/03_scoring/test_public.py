@@ -2,7 +2,7 @@
 
 import torch
 
-from coursegrade.testing import points
+from coursegrade.testing import close, points
 
 
 def normal(rng, *shape):
@@ -14,9 +14,9 @@ def weights_over_keys(weights, shape):
     """Complain unless `weights` has a shape and sums to one over its last axis."""
     assert tuple(weights.shape) == shape, f"weights have shape {tuple(weights.shape)}, not {shape}"
     assert weights.isfinite().all(), "your weights hold NaN or infinity"
-    if not torch.allclose(weights.sum(-1), torch.ones(shape[:-1]), atol=1e-4):
+    if not close(weights.sum(-1), torch.ones(shape[:-1]), atol=1e-4):
         over_queries = torch.ones(shape[0], shape[2])
-        if torch.allclose(weights.sum(1), over_queries, atol=1e-4):
+        if close(weights.sum(1), over_queries, atol=1e-4):
             raise AssertionError("your weights sum to one over queries, not keys")
         raise AssertionError("your weights do not sum to one over keys: a mask after the softmax?")
 
@@ -49,7 +49,7 @@ def test_q2_odd(student, rng):
     """Without bias the score changes its sign with its arguments."""
     score = student.AdditiveScore(3, 5, 7)
     q, k = normal(rng, 1, 2, 3), normal(rng, 1, 2, 5)
-    assert torch.allclose(score(q, k), -score(-q, -k), atol=1e-5), "is there a bias, or no tanh?"
+    assert close(score(q, k), -score(-q, -k), atol=1e-5), "is there a bias, or no tanh?"
 
 
 @points(1, "q3")
@@ -59,6 +59,7 @@ def test_q3_weights(student, rng):
     output, weights = student.attention(q, k, v, torch.tensor([5, 2]))
     assert tuple(output.shape) == (2, 3, 6), f"the output has shape {tuple(output.shape)}"
     weights_over_keys(weights, (2, 3, 5))
+    assert (weights[1, :, 2:] == 0).all(), "padding has weight"
 
 
 @points(1, "q3")
@@ -83,4 +84,4 @@ def test_q4_inside(student, rng):
     near = (torch.arange(4).unsqueeze(1) - torch.arange(4)).abs() <= 1
     assert (weights[near] > 0).all(), "a key in the window has no weight"
     assert (weights[~near] == 0).all(), "a key outside the window has weight"
-    assert torch.allclose(weights.sum(1), torch.ones(4), atol=1e-4), "rows must sum to one"
+    assert close(weights.sum(1), torch.ones(4), atol=1e-4), "rows must sum to one"

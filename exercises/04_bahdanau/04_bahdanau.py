@@ -37,7 +37,7 @@ from torch.nn import functional as F
 # %% [markdown]
 # ## Q1. The loss of a valid token
 #
-# *9 points, 20 minutes, ★★☆.* Sentence `i` has `lengths[i]` target tokens; the rest of its row is padding, and **anything** may stand there: logits of NaN, targets that are no word. The loss is the cross-entropy in nats, summed over all valid tokens of the batch and divided by their number. So a long sentence counts more than a short one. The word 0 may be a valid target. Without any valid token the loss is 0. No gradient reaches padding.
+# *9 points, 20 minutes, ★★☆.* Sentence `i` has `lengths[i]` target tokens; the rest of its row is padding, and **anything** may stand there: logits of NaN, targets that are no word. The loss is the cross-entropy in nats, summed over all valid tokens of the batch and divided by their number. So a long sentence counts more than a short one. The word 0 may be a valid target. Without any valid token the loss is 0. Gradients flow to the logits of valid tokens, and none to padding.
 #
 # *Deliverable:* `token_loss`, a tensor without axes.
 
@@ -58,7 +58,7 @@ def token_loss(logits, targets, lengths):
 # %% [markdown]
 # ## Q2. Keys projected once
 #
-# *6 points, 20 minutes, ★★☆.* A decoder asks the same source at every step, and only its query is new. So the additive score $\mathbf{w}_v^\top \tanh(\mathbf{W}_q \mathbf{q} + \mathbf{W}_k \mathbf{k})$ is taken in two parts: `project` does all that depends on the keys alone, once for a source, and `score` does the rest, once for a step. Three linear layers **without bias**, `W_q`, `W_k` and `w_v`, the last with one output.
+# *6 points, 20 minutes, ★★☆.* A decoder asks the same source at every step, and only its query is new. So the additive score $\mathbf{w}_v^\top \tanh(\mathbf{W}_q \mathbf{q} + \mathbf{W}_k \mathbf{k})$ is taken in two parts: `project` does all that depends on the keys alone, once for a source, and `score` does the rest, once for a step. Three linear layers **without bias**, `W_q`, `W_k` and `w_v`, the last with one output. Gradients must flow to query and keys.
 #
 # *Deliverable:* `AdditiveScore`.
 
@@ -97,13 +97,13 @@ class AdditiveScore(nn.Module):
 #
 # *12 points, 30 minutes, ★★★.* Bahdanau's decoder asks **before** it steps:
 #
-# 1. the state as it came in is the query; its scores for the encoder's outputs, the memory, come from Q2;
+# 1. the state as it came in is the query; its scores for the encoder's outputs, the memory, come from Q2, by the `projected` that is handed in;
 # 2. weights: a softmax over the `lengths[i]` valid tokens of each source, exactly 0 at padding, all 0 where the length is 0;
 # 3. context: the memory, weighted;
 # 4. new state: a `nn.GRUCell` reads the token's embedding and then the context, joined in this order;
 # 5. logits: a linear layer reads the **new** state and then the context, joined in this order.
 #
-# Padding of the memory may hold anything finite. The parts are called `embedding`, `attention` (Q2's module), `cell` and `output`.
+# Padding of `memory` and `projected` may hold anything finite. Gradients must flow from the logits through the context to the memory. The parts are called `embedding`, `attention` (Q2's module), `cell` and `output`.
 #
 # *Deliverable:* `DecoderStep`.
 
@@ -140,7 +140,7 @@ class DecoderStep(nn.Module):
 # %% [markdown]
 # ## Q4. Greedy decoding
 #
-# *9 points, 25 minutes, ★★★.* `step(tokens, state)` gives the logits (b, v) of the next word and the next state, for any model; you cannot look into the state. Begin with `bos` for every sentence, and take the likeliest word each time. A sentence is finished with the word `eos`, which belongs to it; after that its row holds `pad`, whatever the model goes on to say. Stop when all sentences are finished, or after `max_len` words.
+# *9 points, 25 minutes, ★★★.* `step(tokens, state)` reads the last words (b,) and gives the logits (b, v) of the next word and the next state, for any model; you cannot look into the state. Begin with `bos` for every sentence, and take the likeliest word each time. A sentence is finished with the word `eos`, which belongs to it; after that its row holds `pad`, whatever the model goes on to say; `pad` and `eos` may be one word. Stop when all sentences are finished, or after `max_len` words.
 #
 # So that you can try it, `recite`, which stands with the tools above, makes a step that follows a table: in sentence $s$ and with the word $w$ in the hand, step $i$ gives the logits `table[s, i, w]`. It raises when it is asked for more steps than the table has.
 #

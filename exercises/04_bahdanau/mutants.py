@@ -1,6 +1,5 @@
 """Typical wrong answers: edits of the solution, each with a test that must fail."""
 
-VALID = "valid = torch.arange(targets.shape[1]) < lengths.unsqueeze(1)"
 TOTAL = 'total = F.cross_entropy(logits[valid], targets[valid], reduction="sum")'
 MEAN = "return total / valid.sum().clamp(min=1)"
 LINEAR_Q = "self.W_q = nn.Linear(query_size, hidden, bias=False)"
@@ -14,7 +13,6 @@ STATE = "state = self.cell(torch.cat((self.embedding(tokens), context), dim=1), 
 LOGITS = "return self.output(torch.cat((state, context), dim=1)), state, weights"
 FIRST = "tokens, words = torch.full((b,), bos), []"
 WHILE = "while len(words) < max_len and not done.all():"
-STEP = "logits, state = step(tokens, state)"
 KEEP = "words.append(tokens.masked_fill(done, pad))"
 FINISHED = "done = done | (tokens == eos)"
 ROWS = "rows = weights[:t]"
@@ -31,13 +29,11 @@ MUTANTS = {
         MEAN,
         "return total / valid.numel()",
     ),
-    "padding in the number": ("test_q1_no_idea", MEAN, "return total / valid.numel()"),
     "masked by a product": (
         "test_q1_anything[logits]",
         TOTAL,
         f"total = ({ALL} * valid.flatten()).sum()",
     ),
-    "padding found by word 0": ("test_q1_padding", VALID, "valid = targets != 0"),
     "word 0 ignored": (
         "test_q1_word_zero",
         TOTAL,
@@ -148,7 +144,6 @@ MUTANTS = {
         FINISHED,
         FINISHED.replace("tokens", "said"),
     ),
-    "state forgotten": ("test_q4_cut", STEP, STEP.replace("logits, state", "logits, _")),
     "no padding": ("test_q4_padding", KEEP, "words.append(tokens)"),
     "padding is 0": ("test_q4_one_word_for_both", KEEP, KEEP.replace("pad", "0")),
     "eos becomes padding": (
@@ -306,4 +301,104 @@ def error_rate(weights, sure, possible):
             on_possible += bool(possible[i, j])
     return 1 - (on_sure + on_possible) / (found + int(sure.sum()))
 """,
+}
+
+SCORES = """
+class AdditiveScore(AdditiveScore):
+    def score(self, query, projected):
+        return """
+STEPS = """
+class DecoderStep(DecoderStep):
+    def forward(self, tokens, state, memory, projected, lengths):
+        valid = torch.arange(memory.shape[1]) < lengths[:, None]
+        even = valid / lengths[:, None].clamp(min=1)
+        scores = self.attention.score(state, projected)
+        weights = scores.masked_fill(~valid, -torch.inf).softmax(1).nan_to_num()
+        context = (CONTEXT[:, None] @ memory)[:, 0]
+        new = self.cell(torch.cat((self.embedding(tokens), context), 1), state)
+        return self.output(torch.cat((new, context), 1)), new, WEIGHTS
+"""
+
+
+def steps(context, weights):
+    """A step that does only a part of it."""
+    return STEPS.replace("CONTEXT", context).replace("WEIGHTS", weights)
+
+
+# Answers without understanding: nearly none of the points of their question.
+LAZY = {
+    "lengths ignored": (
+        "q1",
+        """
+def token_loss(logits, targets, lengths):
+    return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
+""",
+    ),
+    "word 0 for padding": (
+        "q1",
+        """
+def token_loss(logits, targets, lengths):
+    return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=0)
+""",
+    ),
+    "no idea": (
+        "q1",
+        """
+def token_loss(logits, targets, lengths):
+    return torch.tensor(float(logits.shape[2])).log() * (lengths.sum() > 0)
+""",
+    ),
+    "all in the score": (
+        "q2",
+        """
+class AdditiveScore(AdditiveScore):
+    def project(self, keys):
+        return keys
+
+    def score(self, query, projected):
+        return self.w_v((self.W_q(query)[:, None] + self.W_k(projected)).tanh())[..., 0]
+""",
+    ),
+    "query ignored": ("q2", SCORES + "self.w_v(projected.tanh())[..., 0]"),
+    "a dot product": ("q2", SCORES + "(projected @ self.W_q(query)[..., None])[..., 0]"),
+    "equal weights": ("q3", steps("even", "even")),
+    "weights only shown": ("q3", steps("even", "weights")),
+    "weights without use": ("q3", steps("0 * even", "weights")),
+    "no ends": (
+        "q4",
+        """
+def greedy(step, state, b, bos, eos, pad, max_len):
+    tokens, words = torch.full((b,), bos), []
+    for _ in range(max_len):
+        logits, state = step(tokens, state)
+        tokens = logits.argmax(1)
+        words.append(tokens)
+    return torch.stack(words, 1)
+""",
+    ),
+    "state and words forgotten": (
+        "q4",
+        """
+def greedy(step, state, b, bos, eos, pad, max_len):
+    logits, _ = step(torch.full((b,), bos), state)
+    return logits.argmax(1)[:, None].expand(b, max_len)
+""",
+    ),
+    "share of right words": (
+        "q5",
+        """
+def error_rate(weights, sure, possible):
+    t, k = sure.shape
+    return 1 - sure[torch.arange(t), weights[:t, :k].argmax(1)].float().mean()
+""",
+    ),
+    "possible links ignored": (
+        "q5",
+        """
+def error_rate(weights, sure, possible):
+    t, k = sure.shape
+    links = (torch.arange(weights.shape[1]) == weights[:t].argmax(1, keepdim=True))[:, :k]
+    return 1 - 2 * (links & sure).sum() / (links.sum() + sure.sum())
+""",
+    ),
 }

@@ -2,7 +2,7 @@
 
 import torch
 
-from coursegrade.testing import points
+from coursegrade.testing import close, points
 
 
 def normal(rng, *shape):
@@ -18,9 +18,9 @@ def test_q1_no_idea(student, rng):
     got = student.token_loss(torch.zeros(2, 4, v), targets, torch.tensor([4, 2]))
     want = torch.tensor(float(v)).log()
     assert got.dim() == 0, f"a tensor without axes is wanted, this has shape {tuple(got.shape)}"
-    assert not torch.isclose(got, want * 0.75, atol=1e-4), "divided by all tokens, padding included"
-    assert not torch.isclose(got, want * 6, atol=1e-3), "divide by the number of valid tokens"
-    assert torch.isclose(got, want, atol=1e-4), f"{got:.3f} where log {v} = {want:.3f} is right"
+    assert not close(got, want * 0.75), "divided by all tokens, padding included"
+    assert not close(got, want * 6), "divide by the number of valid tokens"
+    assert close(got, want), f"{got:.3f} where log {v} = {want:.3f} is right"
 
 
 @points(1, "q1")
@@ -31,7 +31,7 @@ def test_q1_padding(student, rng):
     other = logits.clone()
     other[0, 1:], other[1, 3:] = normal(rng, 3, 6), normal(rng, 1, 6)
     a, b = (student.token_loss(x, targets, lengths) for x in (logits, other))
-    assert torch.isclose(a, b, atol=1e-5), "padding has a part in the loss"
+    assert close(a, b, atol=1e-5), "padding has a part in the loss"
 
 
 @points(1, "q2")
@@ -52,7 +52,7 @@ def test_q2_odd(student, rng):
     score = student.AdditiveScore(3, 5, 7)
     q, keys = normal(rng, 2, 3), normal(rng, 2, 4, 5)
     there, back = (score.score(s * q, score.project(s * keys)) for s in (1, -1))
-    assert torch.allclose(there, -back, atol=1e-5), "is there a bias, or no tanh?"
+    assert close(there, -back, atol=1e-5), "is there a bias, or no tanh?"
 
 
 @points(1, "q3")
@@ -68,7 +68,7 @@ def test_q3_shapes(student, rng):
     assert shapes == ((2, 9), (2, 6), (2, 4)), f"logits, state, weights have shapes {shapes}"
     weights = answer[2]
     assert (weights[1, 2:] == 0).all(), "padding has weight"
-    assert torch.allclose(weights.sum(1), torch.ones(2), atol=1e-4), (
+    assert close(weights.sum(1), torch.ones(2), atol=1e-4), (
         "weights do not sum to one over the source: another axis, or a mask after the softmax?"
     )
 
@@ -79,14 +79,14 @@ def test_q3_asks_first(student, rng):
     step = student.DecoderStep(9, 4, 6, 5, 3)
     given = normal(rng, 1, 6), normal(rng, 1, 4, 5), normal(rng, 1, 4, 3), torch.tensor([4])
     one, two = (step(torch.tensor([word]), *given) for word in (2, 7))
-    assert not torch.allclose(one[1], two[1], atol=1e-5), "the new state does not know the token"
-    assert not torch.allclose(one[0], two[0], atol=1e-5), (
+    assert not close(one[1], two[1], atol=1e-5), "the new state does not know the token"
+    assert not close(one[0], two[0], atol=1e-5), (
         "the logits do not know the token: they read the new state"
     )
-    assert torch.allclose(one[2], two[2], atol=1e-6), (
+    assert close(one[2], two[2], atol=1e-6), (
         "the weights depend on the token: the query is the state as it came in"
     )
-    assert torch.allclose(one[2].sum(1), torch.ones(1), atol=1e-4), (
+    assert close(one[2].sum(1), torch.ones(1), atol=1e-4), (
         "the weights of one sentence do not sum to one over its tokens"
     )
 

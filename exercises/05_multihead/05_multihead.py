@@ -67,7 +67,7 @@ def join_heads(x):
 #
 # *13 points, 30 minutes, ★★☆.* Project queries, keys and values by one matrix each, split what comes out into `h` heads, let each head attend, join, and project once more. A matrix has a row for each **output** feature, as in `nn.Linear`: `W_q` (h d, query size), `W_k` (h d, key size), `W_v` (h e, value size), `W_o` (output size, h e). A head's values may have another size `e` than its keys. The scores of a head are scaled dot products.
 #
-# `mask` (b, q, k) is True where a query **of that sequence** may attend to a key, in every head. Masked keys get a weight of exactly 0, whatever their scores are. A query that may attend to nothing gets zero weights, and what it reads is zero. Write it yourself: torch's `scaled_dot_product_attention` and `MultiheadAttention` are not allowed here.
+# `mask` (b, q, k) is True where a query **of that sequence** may attend to a key, in every head. Masked keys get a weight of exactly 0, whatever their scores are; scores may be very high or very low. A query that may attend to nothing gets zero weights, and what it reads is zero. Gradients must flow from the output to all that comes in, and an empty row must not make them NaN. Write it yourself: torch's `scaled_dot_product_attention` and `MultiheadAttention` are not allowed here.
 #
 # *Deliverable:* `multihead`.
 
@@ -95,7 +95,7 @@ def multihead(queries, keys, values, W_q, W_k, W_v, W_o, h, mask=None):
 # %% [markdown]
 # ## Q3. Shared keys and values
 #
-# *10 points, 25 minutes, ★★★.* Self-attention with `h` heads of queries and only `kv` heads of keys and values, `kv` a divisor of `h`. All heads have `d_model / h` features. **Neighbouring** heads share: the first `h / kv` heads of queries ask the first head of keys and values, the next ones the second. Four linear layers **without bias**, `W_q`, `W_k`, `W_v` and `W_o`, and none larger than it must be. `mask` (n, n) is True where a query may attend to a key; each query may attend to something.
+# *10 points, 25 minutes, ★★★.* Self-attention with `h` heads of queries and only `kv` heads of keys and values, `kv` a divisor of `h`. All heads have `d_model / h` features. **Neighbouring** heads share: the first `h / kv` heads of queries ask the first head of keys and values, the next ones the second. Four linear layers **without bias**, `W_q`, `W_k`, `W_v` and `W_o`, and none larger than it must be. `mask` (n, n) is True where a query may attend to a key; each query may attend to something. Gradients must flow to `x`.
 #
 # *Deliverable:* `GroupedAttention`.
 
@@ -136,7 +136,7 @@ class GroupedAttention(nn.Module):
 # %% [markdown]
 # ## Q4. Find the bug
 #
-# *6 points, 15 minutes, ★★☆.* To see what a head is for, one takes it out. `switched` attends with heads that are split already, and multiplies what head `i` contributes to the output by `keep[i]`: 1 leaves it in, 0 takes it out, one half halves it. Somebody wrote it and drew wrong conclusions, because **one line does its work in the wrong place**. Ask yourself what a head that is "out" still adds. Mend it, and remove the line that raises.
+# *6 points, 15 minutes, ★★☆.* To see what a head is for, one takes it out. `switched` attends with heads that are split already, and multiplies what head `i` contributes to the output by `keep[i]`: 1 leaves it in, 0 takes it out, one half halves it. Gradients must flow to `keep`, too. Somebody wrote it and drew wrong conclusions, because **one line does its work in the wrong place**. Ask yourself what a head that is "out" still adds. Mend it, and remove the line that raises.
 #
 # *Deliverable:* `switched`, mended.
 

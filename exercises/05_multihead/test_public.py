@@ -2,7 +2,7 @@
 
 import torch
 
-from coursegrade.testing import points
+from coursegrade.testing import close, points, same
 
 
 def normal(rng, *shape):
@@ -16,7 +16,7 @@ def weights_over_keys(weights, shape):
     assert weights.isfinite().all(), "your weights hold NaN or infinity"
     for dim, name in ((3, ""), (2, "queries"), (1, "heads")):
         total = weights.sum(dim)
-        if torch.allclose(total, torch.ones_like(total), atol=1e-4):
+        if close(total, torch.ones_like(total), atol=1e-4):
             assert not name, f"your weights sum to one over {name}, not keys"
             return
     raise AssertionError("your weights do not sum to one over keys")
@@ -28,13 +28,13 @@ def test_q1_split(student, rng):
     x = normal(rng, 1, 3, 4)
     got = student.split_heads(x, 2)
     assert tuple(got.shape) == (1, 2, 3, 2), f"shape {tuple(got.shape)}: (b, h, n, d) is wanted"
-    assert not torch.equal(got, x.reshape(1, 2, 3, 2)), (
+    assert not same(got, x.reshape(1, 2, 3, 2)), (
         "head 0 has all features of the early places: the axes must be swapped, not just renamed"
     )
-    assert not torch.equal(got[0, 0], x[0, :, ::2]), (
+    assert not same(got[0, 0], x[0, :, ::2]), (
         "head 0 has every second feature: a head's features stand next to each other"
     )
-    assert torch.equal(got[0, 0], x[0, :, :2]), "head 0 has not the first two features"
+    assert same(got[0, 0], x[0, :, :2]), "head 0 has not the first two features"
 
 
 @points(1, "q1")
@@ -43,7 +43,7 @@ def test_q1_way_back(student, rng):
     x = normal(rng, 2, 5, 6)
     got = student.join_heads(student.split_heads(x, 3))
     assert tuple(got.shape) == (2, 5, 6), f"joined heads have shape {tuple(got.shape)}"
-    assert torch.equal(got, x), "split and joined, the features are not where they were"
+    assert same(got, x), "split and joined, the features are not where they were"
 
 
 def layer(rng, h=2, d=3, e=4, o=6):
@@ -59,7 +59,7 @@ def test_q2_weights(student, rng):
     output, weights = student.multihead(q, k, v, **layer(rng))
     assert tuple(output.shape) == (2, 3, 6), f"the output has shape {tuple(output.shape)}"
     weights_over_keys(weights, (2, 2, 3, 4))
-    assert not torch.allclose(weights[:, 0], weights[:, 1], atol=1e-3), "all heads do the same"
+    assert not close(weights[:, 0], weights[:, 1], atol=1e-3), "all heads do the same"
 
 
 @points(1, "q2")
@@ -92,7 +92,7 @@ def test_q3_first_place(student, rng):
     attend = student.GroupedAttention(8, 4, 2)
     output, alone = attend(x, causal), attend(x[:, :1])
     assert tuple(output.shape) == (2, 4, 8), f"the output has shape {tuple(output.shape)}"
-    assert torch.allclose(output[:, :1], alone, atol=1e-5), (
+    assert close(output[:, :1], alone, atol=1e-5), (
         "place 0 reads later places: True means may attend"
     )
 
@@ -103,7 +103,7 @@ def test_q4_nothing_left(student, rng):
     q, k, v = normal(rng, 2, 3, 4, 5), normal(rng, 2, 3, 6, 5), normal(rng, 2, 3, 6, 2)
     got = student.switched(q, k, v, normal(rng, 4, 6), torch.zeros(3))
     assert tuple(got.shape) == (2, 4, 4), f"the output has shape {tuple(got.shape)}"
-    assert torch.allclose(got, torch.zeros(2, 4, 4), atol=1e-6), (
+    assert close(got, torch.zeros(2, 4, 4), atol=1e-6), (
         "all heads are out, and still something is read: equal scores are not no weights"
     )
 

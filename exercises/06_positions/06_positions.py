@@ -39,7 +39,7 @@ import torch
 #
 # $$ P_{p,\,2i} = \sin\!\left(p\, /\, 10000^{2i/d}\right), \qquad P_{p,\,2i+1} = \cos\!\left(p\, /\, 10000^{2i/d}\right). $$
 #
-# An odd `d` ends with a sine. The first row is the place `offset`. Places may run into the hundred thousands: compute the angles in `torch.float64`, and return `torch.float32`.
+# An odd `d` ends with a sine. The first row is the place `offset`. Places may run into the hundred thousands: compute the angles in `torch.float64`.
 #
 # *Deliverable:* `sinusoids`.
 
@@ -126,7 +126,7 @@ def alibi(h, q, k, offset=0):
 #
 # *10 points, 30 minutes, ★★★.* A decoder reads its text in pieces and keeps the keys and values of what it has read. `read_on` is one head of causal self-attention with rotary positions (call Q2's `turn`, or write it again): it takes the **next** rows of the text, one or several, and the cache of all rows before. Queries, keys and values are `x @ W_q`, `x @ W_k` and `x @ W_v`; queries and keys are turned, values are not. Scores are scaled dot products; a row reads itself and every row before it, in the cache or in the piece.
 #
-# The law: **however the text is cut into pieces, the outputs are those of reading it in one piece.** At the start the cache is `None`. Later it is what the last call returned, a tuple of tensors; what is in it is up to you. A cache that came in stays as it is, since somebody may go back to it.
+# The law: **however the text is cut into pieces, the outputs are those of reading it in one piece.** At the start the cache is `None`. Later it is what the last call returned, a tuple of tensors; what is in it is up to you. A cache that came in stays as it is, since somebody may go back to it. Gradients must flow from the output to `x` and the matrices.
 #
 # *Deliverable:* `read_on`.
 
@@ -153,7 +153,7 @@ def read_on(x, W_q, W_k, W_v, cache=None):
 # %% [markdown]
 # ## Q5. Find the bug
 #
-# *5 points, 10 minutes, ★☆☆.* Another way to tell distances: a **learned** bias for each. `table` (h, 2 r + 1) has a column for every signed distance from $-r$ to $r$: column $c$ belongs to keys that stand $c - r$ places **after** the query (before it, if that is negative). Keys further away than $r$ share the column of $r$ or $-r$. The first query stands at place `offset`. Somebody wrote it, and **one line is wrong**. Shapes don't show it, and nothing is raised. Find it, mend it, and remove the line that raises.
+# *5 points, 10 minutes, ★☆☆.* Another way to tell distances: a **learned** bias for each. `table` (h, 2 r + 1) has a column for every signed distance from $-r$ to $r$: column $c$ belongs to keys that stand $c - r$ places **after** the query (before it, if that is negative). Keys further away than $r$ share the column of $r$ or $-r$. The first query stands at place `offset`, the first key at place 0. Gradients must flow to the table. Somebody wrote it, and **one line is wrong**. Shapes don't show it, and nothing is raised. Find it, mend it, and remove the line that raises.
 #
 # *Deliverable:* `distance_bias`, with one line changed.
 

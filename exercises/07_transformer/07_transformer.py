@@ -43,7 +43,7 @@ from torch.nn import functional as F
 #
 # `x` has any number of axes; the last one holds the features. A token may lie far from zero, and all its features may be equal. Write it yourself: torch's own layer norm is not allowed here.
 #
-# A sub-layer surrounds a function $f$ with a norm and a residual connection: $\mathbf{x} + f(\operatorname{norm}(\mathbf{x}))$ where `norm` is `"pre"`, and $\operatorname{norm}(\mathbf{x} + f(\mathbf{x}))$ where it is `"post"`. What comes in stays as it is. So that you can try it, `bend` makes such a function. **Leave it as it is.**
+# A sub-layer surrounds a function $f$ with a norm and a residual connection: $\mathbf{x} + f(\operatorname{norm}(\mathbf{x}))$ where `norm` is `"pre"`, and $\operatorname{norm}(\mathbf{x} + f(\mathbf{x}))$ where it is `"post"`. What comes in stays as it is, and gradients must flow to `x`. So that you can try it, `bend` makes such a function. **Leave it as it is.**
 #
 # *Deliverable:* `normalise` and `sublayer`.
 
@@ -83,7 +83,7 @@ def sublayer(x, f, gain, bias, norm):
 #
 # $$ q(w) = (1 - \epsilon)\,[w = \text{target}] + \frac{\epsilon}{v - 1} \quad\text{for } w \ne \text{pad}, \qquad q(\text{pad}) = 0. $$
 #
-# The loss of a token is $-\sum_w q(w) \log p(w)$ in nats. `smoothed_loss` is its mean over all tokens of the batch whose target is not `pad`, and 0 if there is none. `pad` is some word of the vocabulary, not always the word 0. A model may have learned never to say it, so its logit may be as low as `-inf`; the loss is finite nevertheless.
+# The loss of a token is $-\sum_w q(w) \log p(w)$ in nats. `smoothed_loss` is its mean over all tokens of the batch whose target is not `pad`, and 0 if there is none. `pad` is some word of the vocabulary, not always the word 0. A model may have learned never to say it, so its logit may be as low as `-inf`; the loss is finite nevertheless. Gradients must flow to the logits.
 #
 # Such a loss never falls to 0. How low can it get, if the model gives each token the best $p$ there is? That is `least_loss`, for $0 \le \epsilon < 1$ and `v` words with `pad`, at least three.
 #
@@ -129,7 +129,7 @@ def least_loss(epsilon, v):
 #
 # All heads of one attention are done by `attend`, which is given, and so are the layers.
 #
-# The law: **however a sentence is cut into steps, the logits are those of one step.** And nothing is projected twice: the memory's keys and values are computed in `start`, a token's in the step that reads it. A state is a tuple of tensors whose contents are your choice. A state that came in stays as it is: a beam search goes back to it. Padding of the memory may hold any finite numbers; every source has at least one token.
+# The law: **however a sentence is cut into steps, the logits are those of one step.** And nothing is projected twice: the memory's keys and values are computed in `start`, a token's in the step that reads it. A state is a tuple of tensors whose contents are your choice. A state that came in stays as it is: a beam search goes back to it. Padding of the memory may hold any finite numbers; every source has at least one token. Gradients must flow from the logits to the memory.
 #
 # *Deliverable:* `start` and `step` of `Decoder`.
 
@@ -218,7 +218,7 @@ def keeps_cache(model, ids):
         first, state = model(ids[:, :cut])
         last, _ = model(ids[:, cut:], state)
         pieces = torch.cat((first, last), dim=1)
-        kept = kept and same(pieces, whole)
+        kept = kept and alike(pieces, whole)
     model.train(training)
     return kept
     ### END SOLUTION
@@ -235,7 +235,7 @@ def keeps_past(model, ids):
         other = ids.clone()
         other[:, place] = (ids[:, place] + 1) % whole.shape[2]
         moved, _ = model(other)
-        kept = kept and same(moved[:, :place], whole[:, :place])
+        kept = kept and alike(moved[:, :place], whole[:, :place])
     model.train(training)
     return kept
     ### END SOLUTION
@@ -248,10 +248,10 @@ def keeps_mode(model, ids):
     trained, _ = model.train()(ids)
     tested, _ = model.eval()(ids)
     model.train(training)
-    return same(trained, tested)
+    return alike(trained, tested)
 
 
-def same(a, b):
+def alike(a, b):
     """True if logits differ by rounding errors at most."""
     return bool((a - b).abs().max() < 1e-3)
     ### END SOLUTION
@@ -263,7 +263,7 @@ def same(a, b):
 # %% [markdown]
 # ## Q5. Find the bug
 #
-# *5 points, 10 minutes, ★★☆.* `Writer` is a language model of one post-norm block, and it is asked as the models of Q4 are. It learned well, its loss was right to the last digit, and what it wrote was disappointing. **One line is wrong**, and nothing is raised. Your laws say where to look: try them on `Writer(7, 8, 2, 16)` once you have removed the line that raises. Mend it.
+# *5 points, 10 minutes, ★★☆.* `Writer` is a language model of one post-norm block, and it is asked as the models of Q4 are. It learned well, its loss was right to the last digit, and what it wrote was disappointing. **One line is wrong**, and nothing is raised. Your laws say where to look: try them on `Writer(7, 8, 2, 16)` once you have removed the line that raises. Mend it. A state that came in stays as it is.
 #
 # *Deliverable:* `Writer`, with one line changed.
 

@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from coursegrade.testing import cases, points
+from coursegrade.testing import cases, close, points
 
 
 def normal(rng, *shape):
@@ -21,10 +21,10 @@ def test_q1_mean_and_spread(student, rng):
         assert got.mean(dim).abs().max() > 1e-3, f"you normalise {name}, not over the features"
     assert got.mean(2).abs().max() < 1e-3, "the features of a token do not have mean 0"
     square = got.square().mean(2)
-    assert not torch.allclose(square, torch.tensor(5 / 6), atol=1e-3), (
+    assert not close(square, torch.full((2, 5), 5 / 6), atol=1e-3), (
         "the spread is divided by d - 1: the formula's mean square has d"
     )
-    assert torch.allclose(square, torch.ones(2, 5), atol=1e-3), "the mean square is not 1"
+    assert close(square, torch.ones(2, 5), atol=1e-3), "the mean square is not 1"
 
 
 @points(1, "q1")
@@ -33,11 +33,11 @@ def test_q1_nothing_to_add(student, rng):
     x, one, zero = normal(rng, 2, 3, 4), torch.ones(4), torch.zeros(4)
     f = student.bend(torch.zeros(4, 4))
     before, after = (student.sublayer(x.clone(), f, one, zero, norm) for norm in ("pre", "post"))
-    assert torch.allclose(before, x, atol=1e-6), (
+    assert close(before, x, atol=1e-6), (
         "pre changes x although f adds nothing: the residual connection carries x, not its norm"
     )
-    assert not torch.allclose(after, x, atol=1e-3), "post does not normalise what goes on"
-    assert torch.allclose(after, student.normalise(x, one, zero), atol=1e-5), (
+    assert not close(after, x, atol=1e-3), "post does not normalise what goes on"
+    assert close(after, student.normalise(x, one, zero), atol=1e-5), (
         "post is the norm of the sum, once"
     )
 
@@ -56,7 +56,10 @@ def test_q2_pad_gets_nothing(student, rng):
     )
     longer = torch.cat((targets, torch.zeros(2, 3, dtype=torch.int64)), dim=1)
     padded = student.smoothed_loss(torch.cat((logits, normal(rng, 2, 3, 5)), 1), longer, 0.2, 0)
-    assert torch.allclose(padded, loss, atol=1e-5), "three more columns of padding change the loss"
+    assert close(padded, loss, atol=1e-5), "three more columns of padding change the loss"
+    assert abs(student.smoothed_loss(logits, targets, 0.9, 0) - loss) > 1e-4, "epsilon is not used"
+    equal = [student.smoothed_loss(0 * logits, targets, share, 0) for share in (0.2, 0.9)]
+    assert close(*equal), "all words are equally likely, and epsilon counts: does q sum to one?"
 
 
 @points(1, "q2")
@@ -86,15 +89,18 @@ def test_q3_one_by_one(student, rng):
     ids = torch.randint(9, (2, 4), generator=rng)
     whole, state = decoder.step(ids, decoder.start(memory, lengths))
     assert tuple(whole.shape) == (2, 4, 9), f"logits have shape {tuple(whole.shape)}"
-    assert isinstance(state, tuple), f"the state is a {type(state).__name__}, not a tuple"
+    other = decoder.forward(ids, memory.flip(2), lengths)
+    assert not close(other, whole, atol=1e-4), "the memory is not read"
+    other = decoder.forward(torch.cat(((ids[:, :1] + 1) % 9, ids[:, 1:]), 1), memory, lengths)
+    assert not close(other[:, 3], whole[:, 3], atol=1e-4), "token 3 does not read token 0"
     state = decoder.start(memory, lengths)
     for i in range(4):
         logits, state = decoder.step(ids[:, i : i + 1], state)
         if i == 0:
-            assert torch.allclose(logits[:, 0], whole[:, 0], atol=1e-4), (
+            assert close(logits[:, 0], whole[:, 0], atol=1e-4), (
                 "the first token has other logits when more tokens are read: it sees the future"
             )
-        assert torch.allclose(logits[:, 0], whole[:, i], atol=1e-4), (
+        assert close(logits[:, 0], whole[:, i], atol=1e-4), (
             f"token {i} read by itself is not token {i} of the whole: "
             "which place does it think it has, and does it see all tokens before?"
         )
@@ -109,11 +115,11 @@ def test_q3_padding(student, rng):
     loud = memory.clone()
     loud[1, 2:] = 50.0
     got = decoder.forward(ids, loud, lengths)
-    assert torch.allclose(got[[0, 2]], quiet[[0, 2]], atol=1e-4), "sentences read other memories"
-    assert torch.allclose(got, quiet, atol=1e-4), "logits change with the memory's padding"
+    assert close(got[[0, 2]], quiet[[0, 2]], atol=1e-4), "sentences read other memories"
+    assert close(got, quiet, atol=1e-4), "logits change with the memory's padding"
     other = memory.clone()
     other[1, 1] = memory[1, 1].flip(0)  # valid
-    assert not torch.allclose(decoder.forward(ids, other, lengths), quiet, atol=1e-4), (
+    assert not close(decoder.forward(ids, other, lengths), quiet, atol=1e-4), (
         "the last valid token of the memory is not read"
     )
 
@@ -178,6 +184,6 @@ def test_q5_one_by_one(student, rng):
     state = None
     for i in range(5):
         logits, state = writer(ids[:, i : i + 1], state)
-        assert torch.allclose(logits[:, 0], whole[:, i], atol=1e-4), (
+        assert close(logits[:, 0], whole[:, i], atol=1e-4), (
             f"word {i} has other logits when it is read by itself"
         )

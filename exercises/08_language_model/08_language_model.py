@@ -40,7 +40,7 @@ from torch import nn
 #
 # $$ \operatorname{rms}(\mathbf{x}) = \frac{\mathbf{x}}{\sqrt{\tfrac1d \sum_i x_i^2 + \epsilon}} \odot \mathbf{g}. $$
 #
-# `x` has any number of axes; the last one holds the features. Write it yourself: torch's own is not allowed here.
+# `x` has any number of axes; the last one holds the features. Gradients must flow to `x`. Write it yourself: torch's own is not allowed here.
 #
 # Rotary positions turn each pair of neighbouring features, $(x_{2f}, x_{2f+1})$ with $f = 0, 1, \dots$, by an angle that grows with the token's place $i$: the angle is $i \cdot 10000^{-2f/p}$ radians, and $(1, 0)$ becomes $(\cos, \sin)$ of it. `x` is `(..., n, p)`, $p$ is even, and its tokens stand at the places `first`, `first + 1`, and so on: a model that keeps its keys has read `first` tokens before.
 #
@@ -76,7 +76,7 @@ def turn(x, first):
 # %% [markdown]
 # ## Q2. Heads that share keys
 #
-# *14 points, 30 minutes, ★★★.* In grouped-query attention there are $h$ heads of queries and only $g$ of keys and values; $g$ divides $h$, and neighbours share: the first $h/g$ heads of queries read the first head of keys and values, and so on. Each head is scaled dot-product attention: the scores are divided by $\sqrt p$. The mask is boolean, `(n, k)` or `(b, n, k)`, and **True means that a query may attend to a key**. A query that may attend to nothing gets zeros, not NaN. What stands at masked keys and values is any finite number. Write it yourself: torch's own attention is not allowed here.
+# *14 points, 30 minutes, ★★★.* In grouped-query attention there are $h$ heads of queries and only $g$ of keys and values; $g$ divides $h$, and neighbours share: the first $h/g$ heads of queries read the first head of keys and values, and so on. Each head is scaled dot-product attention: the scores are divided by $\sqrt p$. The mask is boolean, `(n, k)` or `(b, n, k)`, and **True means that a query may attend to a key**. A query that may attend to nothing gets zeros, not NaN. What stands at masked keys and values is any finite number, and scores may be large. Gradients must flow to `q`, `k` and `v` without NaN. Write it yourself: torch's own attention is not allowed here.
 #
 # Fewer heads of keys are fewer numbers to keep while a model writes. `cache_bytes` is the number of bytes that the keys and values of all layers take, for a model of `layers` layers, `d` features and `h` heads of queries with $p = d/h$ features each, with `g` heads of keys, after `tokens` tokens of each of `b` sentences, where one number takes `size` bytes. With a `window`, no layer keeps more than that many of its last tokens.
 #
@@ -153,7 +153,7 @@ def min_p(logits, p):
 #
 # $$ \frac{-\sum_{\text{valid}} \log_2 p(\text{target})}{\text{characters that the valid targets write}}, \text{ in bits.} $$
 #
-# A target is valid if it is not `pad`, which may be any token of the vocabulary. `characters[w]` says how many characters the token $w$ writes. A token may write none, such as the end of a text: it is to be predicted all the same. What stands where the target is `pad` counts nowhere, whatever the logits are there: a model that never says `pad` has `-inf` for it. If no target is valid the loss is 0.
+# A target is valid if it is not `pad`, which may be any token of the vocabulary. `characters[w]` says how many characters the token $w$ writes. A token may write none, such as the end of a text: it is to be predicted all the same. What stands where the target is `pad` counts nowhere, whatever the logits are there: a model that never says `pad` has `-inf` for it. If no target is valid the loss is 0. Gradients must flow to the logits.
 #
 # *Deliverable:* `per_character`, a tensor without axes.
 
@@ -176,7 +176,7 @@ def per_character(logits, targets, characters, pad):
 # %% [markdown]
 # ## Q5. Find the bug
 #
-# *5 points, 10 minutes, ★★☆.* `CachedAttention` is the attention of a language model that looks at its own token and the `window - 1` before it, so it keeps no more than `window` keys, however long the text grows. All heads of queries share one head of keys and values, which `attend` does. It is asked with the next tokens, one or several, and the state that it gave before. It learned well, its loss was right to the last digit, and its first sentences were good. **One line is wrong**, and nothing is raised. However a text is cut into pieces, the output must be that of one piece: try it on `CachedAttention(16, 4, 3)` once you have removed the line that raises. Mend it.
+# *5 points, 10 minutes, ★★☆.* `CachedAttention` is the attention of a language model that looks at its own token and the `window - 1` before it, so its state keeps no more than `window` keys, however long the text grows, and it must stay so. All heads of queries share one head of keys and values, which `attend` does. It is asked with the next tokens, one or several, and the state that it gave before. It learned well, its loss was right to the last digit, and its first sentences were good. **One line is wrong**, and nothing is raised. However a text is cut into pieces, the output must be that of one piece, and a state that came in stays as it is: try it on `CachedAttention(16, 4, 3)` once you have removed the line that raises. Mend it.
 #
 # *Deliverable:* `CachedAttention`, with one line changed.
 

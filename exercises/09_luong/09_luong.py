@@ -40,7 +40,7 @@ from torch import nn
 #
 # $$ \mathbf{s}_t^\top \mathbf{h}_j, \qquad \mathbf{s}_t^\top \mathbf{W}\, \mathbf{h}_j, \qquad \mathbf{w}^\top \tanh(\mathbf{W}\, [\mathbf{s}_t; \mathbf{h}_j]). $$
 #
-# With *dot* both states have $d$ features; otherwise their sizes may differ. `W` is `(d, e)` for *general* and `(a, d + e)` for *concat*, with any number $a$ of hidden features; `w` is `(a,)`.
+# With *dot* both states have $d$ features; otherwise their sizes may differ. `W` is `(d, e)` for *general* and `(a, d + e)` for *concat*, with any number $a$ of hidden features; `w` is `(a,)`. Gradients flow to both states, `W` and `w`.
 #
 # *Deliverable:* `score`.
 
@@ -75,7 +75,7 @@ def score(s, h, how, W=None, w=None):
 # 5. attentional vector: the tanh of a linear layer **without bias** that reads the context and then the new state, joined in this order;
 # 6. logits: a linear layer with bias reads the attentional vector, and nothing else.
 #
-# Padding of the memory may hold anything finite. Without `feed` the vector that comes in is not used. The parts are called `embedding`, `cell`, `join` and `output`.
+# Padding of the memory may hold anything finite. Without `feed` the vector that comes in is not used. Gradients of the logits flow to the state, to the memory and, with `feed`, to the vector. The parts with parameters are called `embedding`, `cell`, `join` and `output`; there are no others.
 #
 # *Deliverable:* `LuongStep`.
 
@@ -160,7 +160,7 @@ def scored_pairs(q, k, radius):
 # - `bell="weights"`, the paper's: the weights are multiplied by $\exp(-(j - \mu_t)^2 / 2\sigma^2)$ **after** the softmax, and are not divided by their new sum;
 # - `bell="scores"`: $-(j - \mu_t)^2 / 2\sigma^2$ is added to the scores **before** the softmax.
 #
-# Outside the window the weight is exactly 0. A step with an empty window has zeros only; neither its weights nor any gradient may be NaN. Scores may be large.
+# Outside the window the weight is exactly 0. A step with an empty window has zeros only; neither its weights nor any gradient may be NaN. Scores may be large. Gradients flow from centres and weights to whatever the formulas make them of.
 #
 # *Deliverable:* `predict` and `local_weights`.
 
@@ -196,7 +196,7 @@ def local_weights(scores, centres, lengths, radius, bell=None):
 # %% [markdown]
 # ## Q5. Find the bug
 #
-# *5 points, 10 minutes, ★★☆.* `PredictiveAttention` is local-p with the bell after the softmax: it predicts the centres, and makes attentional vectors and weights for all steps at once. It learned well, and its maps looked sensible. That a row of weights sums to less than one was no surprise, as the bell is a factor. But a sentence got other weights when it stood in a batch beside a longer one. **One line is wrong**, and nothing is raised. Whoever stands beside a sentence, its vectors must be the same: try it on `PredictiveAttention(8, 2)` once you have removed the line that raises. Mend it.
+# *5 points, 10 minutes, ★★☆.* `PredictiveAttention` is local-p with the bell after the softmax: it predicts the centres, and makes attentional vectors and weights for all steps at once. It learned well, and its maps looked sensible. That a row of weights sums to less than one was no surprise, as the bell is a factor. But a sentence got other weights when it stood in a batch beside a longer one. **One line is wrong**, and nothing is raised. Mended, it gives a sentence the same vectors and weights whoever stands beside it and whatever stands at padding; centres, window and bell stay as they are, and the bell is still a factor. Try it on `PredictiveAttention(8, 2)` once you have removed the line that raises.
 #
 # *Deliverable:* `PredictiveAttention`, with one line changed.
 

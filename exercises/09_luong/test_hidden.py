@@ -47,7 +47,7 @@ def test_q1_formula(student, rng, how):
     given = normal(rng, 2, 3, 4), normal(rng, 2, 5, 4)
     weights = [normal(rng, *shape) for shape in WEIGHTS[how]]
     got = student.score(*given, how, *weights)
-    assert close(got, slow_score(*given, how, *weights), atol=1e-4, rtol=1e-3)
+    assert close(got, slow_score(*given, how, *weights))
     assert all(map(same, student.last_args[:2], given))  # not changed
 
 
@@ -59,7 +59,7 @@ def test_q1_sizes(student, rng, how):
     general = normal(rng, 3, 5)
     weights = [general] if how == "general" else [normal(rng, 2, 8), normal(rng, 2)]
     want = slow_score(s, h, how, *weights)
-    assert close(student.score(s, h, how, *weights), want, atol=1e-4, rtol=1e-3)
+    assert close(student.score(s, h, how, *weights), want)
 
 
 @points(2, "q1")
@@ -69,7 +69,7 @@ def test_q1_one_of_each(student, rng):
     for how, shapes in WEIGHTS.items():
         weights = [normal(rng, *shape) for shape in shapes]
         want = slow_score(s, h, how, *weights)
-        assert close(student.score(s, h, how, *weights), want, atol=1e-4, rtol=1e-3)
+        assert close(student.score(s, h, how, *weights), want)
 
 
 @points(1, "q1")
@@ -80,7 +80,7 @@ def test_q1_gradient(student, rng):
     inputs = [x.requires_grad_() for x in args if x is not args[2]]
     want = torch.autograd.grad(slow_score(*args).sum(), inputs)
     for ours, theirs in zip(got, want, strict=True):
-        assert close(ours, theirs, atol=1e-4, rtol=1e-3)
+        assert close(ours, theirs)
 
 
 def loaded_step(student, rng, feed=True, v=7, embed=3, d=4):
@@ -126,26 +126,42 @@ def source(rng, lengths=(4, 2, 3)):
     return tokens, normal(rng, b, 4), vector, normal(rng, b, 4, 4), torch.tensor(lengths)
 
 
-PARTS = ["logits", "state", "vector", "weights"]
+@points(1, "q2", value=True)
+@cases(part=["logits", "weights"])
+def test_q2_values(student, rng, part):
+    """Logits and weights of one step with feeding."""
+    step, p = loaded_step(student, rng)
+    args = source(rng)
+    number = ["logits", "state", "vector", "weights"].index(part)
+    assert close(step(*args)[number], slow_step(p, *args)[number])
+
+
+@points(1, "q2")
+def test_q2_state(student, rng):
+    """The new state, which knows nothing of the source."""
+    step, p = loaded_step(student, rng)
+    args = source(rng)
+    assert close(step(*args)[1], slow_step(p, *args)[1])
 
 
 @points(1, "q2", value=True)
-@cases(part=["logits", "state", "vector", "weights"])
-def test_q2_values(student, rng, part):
-    """Logits, new state, attentional vector and weights of one step with feeding."""
+def test_q2_vector(student, rng):
+    """The attentional vector, of the state and the weights that come back, which know the state."""
     step, p = loaded_step(student, rng)
-    args = source(rng)
-    number = PARTS.index(part)
-    assert close(step(*args)[number], slow_step(p, *args)[number], atol=1e-4, rtol=1e-3)
+    tokens, state, vector, memory, lengths = source(rng)
+    _, new, made, weights = step(tokens, state, vector, memory, lengths)
+    assert not close(step(tokens, -state, vector, memory, lengths)[3], weights, atol=0.01)
+    for c, h, got in zip((weights[:, None] @ memory)[:, 0], new, made, strict=True):
+        assert close(got, (p["join.weight"] @ torch.cat((c, h))).tanh())
 
 
 @points(1, "q2", value=True)
 def test_q2_without_feeding(student, rng):
-    """All four results of one step without feeding."""
+    """All four results of one step without feeding, in sources without padding."""
     step, p = loaded_step(student, rng, feed=False)
-    args = source(rng)
+    args = source(rng, (4, 4))
     for ours, theirs in zip(step(*args), slow_step(p, *args), strict=True):
-        assert close(ours, theirs, atol=1e-4, rtol=1e-3)
+        assert close(ours, theirs)
 
 
 @points(2, "q2")
@@ -157,7 +173,7 @@ def test_q2_two_steps(student, rng):
     got = step(tokens.flip(0), *got, memory, lengths)
     want = slow_step(p, tokens.flip(0), *want, memory, lengths)
     for ours, theirs in zip(got, want, strict=True):
-        assert close(ours, theirs, atol=1e-3, rtol=1e-3)
+        assert close(ours, theirs, atol=1e-3)
 
 
 @points(1, "q2")
@@ -169,7 +185,7 @@ def test_q2_padding(student, rng):
     assert quiet[0].abs().sum() > 1e-3
     memory[1, 1:3], memory[1, 3] = 30000.0, -20000.0
     for ours, theirs in zip(step(*given, memory, lengths), quiet, strict=True):
-        assert close(ours, theirs, atol=1e-4, rtol=1e-3)
+        assert close(ours, theirs)
 
 
 @points(1, "q2")
@@ -190,7 +206,7 @@ def test_q2_gradient(student, rng):
     inputs = [x.requires_grad_() for x in args[1:4]]
     want = torch.autograd.grad(slow_step(p, *args)[0].sum(), inputs)
     for ours, theirs in zip(got, want, strict=True):
-        assert close(ours, theirs, atol=1e-3, rtol=1e-3)
+        assert close(ours, theirs, atol=1e-3)
 
 
 @points(1, "q2")
@@ -213,9 +229,10 @@ def slow_window(centres, lengths, k, radius):
 
 @points(1, "q3", value=True)
 def test_q3_window(student, rng):
-    """Whole centres, in sentences of one length."""
+    """Whole centres, in sentences of unequal lengths."""
     centres = torch.randint(9, (2, 6), generator=rng).float()
-    args = centres, torch.tensor([9, 9]), 9, 2
+    centres[0, 0] = 5.0  # so that padding is near
+    args = centres, torch.tensor([6, 9]), 9, 2
     assert same(student.window(*args), slow_window(*args))
     assert same(student.last_args[0], centres)  # not changed
 
@@ -224,7 +241,7 @@ def test_q3_window(student, rng):
 def test_q3_between(student, rng):
     """Centres between two places."""
     fraction = torch.tensor([0.3, 0.7, 0.4, 0.6]) + 0.02 * unit(rng, 2, 4)
-    args = 2 + 2 * torch.arange(4) + fraction, torch.tensor([10, 10]), 10, 2
+    args = 2 + 2 * torch.arange(4) + fraction, torch.tensor([10, 8]), 10, 2
     assert same(student.window(*args), slow_window(*args))
 
 
@@ -283,14 +300,14 @@ def slow_predict(s, lengths, W, v):
 def test_q4_predict(student, rng):
     """Centres by the formula, in sentences of one length."""
     args = normal(rng, 2, 3, 4), torch.tensor([7, 7]), normal(rng, 5, 4), normal(rng, 5)
-    assert close(student.predict(*args), slow_predict(*args), atol=1e-4, rtol=1e-3)
+    assert close(student.predict(*args), slow_predict(*args))
 
 
 @points(1, "q4")
 def test_q4_own_length(student, rng):
     """Each sentence has its own length."""
     args = normal(rng, 3, 2, 4), torch.tensor([5, 11, 2]), normal(rng, 5, 4), normal(rng, 5)
-    assert close(student.predict(*args), slow_predict(*args), atol=1e-4, rtol=1e-3)
+    assert close(student.predict(*args), slow_predict(*args))
 
 
 @points(1, "q4")
@@ -301,7 +318,7 @@ def test_q4_predict_gradient(student, rng):
     inputs = [x.requires_grad_() for x in (args[0], *args[2:])]
     want = torch.autograd.grad(slow_predict(*args).sum(), inputs)
     for ours, theirs in zip(got, want, strict=True):
-        assert close(ours, theirs, atol=1e-4, rtol=1e-3)
+        assert close(ours, theirs)
 
 
 def slow_weights(scores, centres, lengths, radius, bell=None):
@@ -327,7 +344,7 @@ def looking(rng, b=3, q=4, k=9):
 def test_q4_weights(student, rng, bell):
     """A softmax over the window, with the bell in its place; scores stay as they are."""
     args = *looking(rng), 2, bell
-    assert close(student.local_weights(*args), slow_weights(*args), atol=1e-4, rtol=1e-3)
+    assert close(student.local_weights(*args), slow_weights(*args))
     assert all(map(same, student.last_args[:3], args))  # not changed
 
 
@@ -344,7 +361,7 @@ def test_q4_empty(student, rng, what):
         [got] = student.local_weights.grad(scores, *args)
         scores.requires_grad_()
         [want] = torch.autograd.grad(slow_weights(scores, *args).sum(), scores)
-    assert close(got, want, atol=1e-4, rtol=1e-3)
+    assert close(got, want)
 
 
 @points(1, "q4")
@@ -355,7 +372,7 @@ def test_q4_large(student, rng):
     quiet = slow_weights(scores, centres, lengths, 2, "weights")
     scores = torch.where(slow_window(centres, lengths, 9, 2), scores, 400.0)
     got = student.local_weights(scores, centres, lengths, 2, "weights")
-    assert close(got, quiet, atol=1e-3, rtol=1e-3)
+    assert close(got, quiet, atol=1e-3)
 
 
 @points(1, "q4")
@@ -366,7 +383,7 @@ def test_q4_gradient(student, rng):
     centres.requires_grad_()
     whole = slow_weights(scores, centres, lengths, 2, "weights").sum()
     [want] = torch.autograd.grad(whole, centres)
-    assert close(got, want, atol=1e-4, rtol=1e-3)
+    assert close(got, want)
 
 
 def loaded_model(student, rng, d=6, radius=2):
@@ -378,19 +395,26 @@ def loaded_model(student, rng, d=6, radius=2):
     return model, p
 
 
-def slow_attention(p, s, memory, lengths, radius=2):
-    """One step after the other, over its own window alone."""
+def slow_attention(p, s, memory, lengths, radius=2, whole=False):
+    """One step after the other: a softmax over its window, or over the `whole` sentence."""
     W_p, v_p, W_c = p.values()
     vectors, weights = torch.zeros_like(s), torch.zeros(*s.shape[:2], memory.shape[1])
     for i, t in each(*s.shape[:2]):
         centre = float(lengths[i]) / (1 + math.exp(-float(v_p[0] @ (W_p @ s[i, t]).tanh())))
         seen = [j for j in range(int(lengths[i])) if abs(j - centre) <= radius]
-        row = (memory[i, seen] @ s[i, t]).softmax(0)
+        row = (memory[i, : lengths[i]] @ s[i, t]).softmax(0)[seen]
+        row = row if whole else row / row.sum()
         far = torch.tensor(seen) - centre
         row = row * (-2 * (far / radius) ** 2).exp()
         weights[i, t, seen] = row
         vectors[i, t] = (W_c @ torch.cat((row @ memory[i, seen], s[i, t]))).tanh()
     return vectors, weights
+
+
+def mended(got, *args, parts=(0, 1), **more):
+    """Whether these parts of an answer are those of one of the two models that the text allows."""
+    want = [slow_attention(*args, **more, whole=whole) for whole in (False, True)]
+    return any(all(close(got[i], one[i]) for i in parts) for one in want)
 
 
 def states(rng, lengths=(9, 3), d=6):
@@ -405,8 +429,17 @@ def test_q5_values(student, rng, part):
     """Vectors and weights of sentences of unequal lengths."""
     model, p = loaded_model(student, rng)
     args = states(rng)
-    number = ["vectors", "weights"].index(part)
-    assert close(model(*args)[number], slow_attention(p, *args)[number], atol=1e-4, rtol=1e-3)
+    assert mended(model(*args), p, *args, parts=[["vectors", "weights"].index(part)])
+
+
+@points(1, "q5")
+def test_q5_middle(student, rng):
+    """Where the centre is the middle of the sentence, no window reaches padding."""
+    model, p = loaded_model(student, rng)
+    p["v_p.weight"] *= 0
+    model.load_state_dict(p)
+    args = states(rng, (9, 6))
+    assert mended(model(*args), p, *args)
 
 
 @points(1, "q5")
@@ -414,19 +447,5 @@ def test_q5_padding(student, rng):
     """What stands at padding changes nothing."""
     model, p = loaded_model(student, rng, radius=3)
     s, memory, lengths = states(rng, (3, 2))
-    want = slow_attention(p, s, memory, lengths, radius=3)
     memory[:, 3:], memory[1, 2] = 20 * memory[:, 3:].sign(), 20 * memory[1, 2].sign()
-    for ours, theirs in zip(model(s, memory, lengths), want, strict=True):
-        assert close(ours, theirs, atol=1e-4, rtol=1e-3)
-
-
-@points(1, "q5")
-def test_q5_outside(student, rng):
-    """Tokens outside every window change nothing, in a sentence without padding."""
-    model, p = loaded_model(student, rng)
-    s, memory, lengths = states(rng, (9, 9))
-    s = s[:, :1]
-    want = slow_attention(p, s, memory, lengths)
-    memory = torch.where(want[1].transpose(1, 2) > 0, memory, 20 * memory.sign())
-    for ours, theirs in zip(model(s, memory, lengths), want, strict=True):
-        assert close(ours, theirs, atol=1e-4, rtol=1e-3)
+    assert mended(model(s, memory, lengths), p, s, memory, lengths, radius=3)

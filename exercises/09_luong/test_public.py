@@ -14,10 +14,10 @@ def normal(rng, *shape):
 def test_q1_unit_vectors(student, rng):
     """Encoder states that are unit vectors show the decoder's state; tanh keeps concat small."""
     s, units = normal(rng, 2, 3, 4), torch.eye(4).expand(2, 4, 4)
-    for how, W in (("dot", None), ("general", torch.eye(4))):
+    for how, W, want in (("dot", None, s), ("general", 2 * torch.eye(4), 2 * s)):
         got = student.score(s, units, how, W)
         assert tuple(got.shape) == (2, 3, 4), f"{how} has shape {tuple(got.shape)}, not (b, q, k)"
-        assert close(got, s, atol=1e-5), f"{how} is not the product: is it scaled?"
+        assert close(got, want, atol=1e-5), f"{how} is not the product: is it scaled?"
     got = student.score(s, units, "concat", 9 * normal(rng, 5, 8), torch.ones(5))
     assert tuple(got.shape) == (2, 3, 4), f"concat has shape {tuple(got.shape)}, not (b, q, k)"
     assert got.abs().max() <= 5, "concat exceeds the sum of w: is there a tanh?"
@@ -74,11 +74,11 @@ def test_q2_feeding(student, rng):
 @points(1, "q3")
 def test_q3_ends(student, rng):
     """At both ends of a sentence a window is cut off."""
-    got = student.window(torch.tensor([[0.0, 4.0]]), torch.tensor([5]), 5, 1)
-    assert tuple(got.shape) == (1, 2, 5), f"shape {tuple(got.shape)}, not (b, q, k)"
-    rows = ["".join(str(int(x)) for x in row) for row in got[0]]
-    wanted = ["11000", "00011"]
-    assert rows == wanted, f"centres at both ends, radius 1: {rows}, not {wanted}"
+    got = student.window(torch.tensor([[0.0, 4.0]] * 2), torch.tensor([5, 4]), 5, 1)
+    assert tuple(got.shape) == (2, 2, 5), f"shape {tuple(got.shape)}, not (b, q, k)"
+    rows = ["".join(str(int(x)) for x in row) for row in got.flatten(0, 1)]
+    wanted = ["11000", "00011", "11000", "00010"]
+    assert rows == wanted, f"centres 0 and 4, radius 1, 5 and 4 tokens: {rows}, not {wanted}"
 
 
 @points(1, "q3")

@@ -175,7 +175,7 @@ def reach(masks):
 # %% [markdown]
 # ## Q4. Score only what is kept
 #
-# *15 points, 30 minutes, ★★★.* `window_attention` is scaled dot-product attention under a window: scores $\mathbf{q}_i^\top \mathbf{k}_j / \sqrt d$, a softmax over the keys of the window, and the weighted sum of the values. Text `i` has `lengths[i]` tokens, perhaps none. The places after them are padding, which may hold anything finite and gets no weight. Queries at padding are queries like all others. A query without any key has zeros as its output, and neither its output nor any gradient may be NaN.
+# *15 points, 30 minutes, ★★★.* `window_attention` is scaled dot-product attention under a window: scores $\mathbf{q}_i^\top \mathbf{k}_j / \sqrt d$, a softmax over the keys of the window, and the weighted sum of the values. Text `i` has `lengths[i]` tokens, perhaps none. The places after them are padding, which may hold anything finite and gets no weight. Queries at padding are queries like all others. A query without any key has zeros as its output, and neither its output nor any gradient may be NaN. Gradients flow to queries, keys and values.
 #
 # Time and memory grow with $n$ and not with $n^2$: no tensor has $n^2$ entries, and 36,000 tokens with $D = 15$ take at most a few seconds. Cut the queries into blocks, and score each block with the keys that it can see. $n$ need not be a multiple of anything, and may be smaller than the window. Scores may be large.
 #

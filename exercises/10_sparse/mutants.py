@@ -186,7 +186,7 @@ MUTANTS = {
         AHEAD,
         "    if causal and n > size:\n        near = near & (j <= i)",
     ),
-    "blocks of nothing": ("test_q4_own_place", SIZE, "size = far  # of a block"),
+    "blocks of nothing": ("test_q4_uneven", SIZE, "size = far  # of a block"),
     "padding has weight": (
         "test_q4_padding",
         REAL,
@@ -243,7 +243,7 @@ MUTANTS = {
         "sinks = (torch.arange(g) < i - far) & (i < far + g)",
     ),
     "sinks are not scaled": (
-        "test_q5_values[1]",
+        "test_q5_values[2]",
         OF_SINKS,
         OF_SINKS + "\n    scores[..., 2 * size :] *= d**0.5",
     ),
@@ -414,4 +414,87 @@ def sink_attention(Q, K, V, width, g):
         rows.append(torch.softmax(K[seen] @ Q[i] / K.shape[1] ** 0.5, 0) @ V[seen])
     return torch.stack(rows)
 """,
+}
+
+# Without understanding: functions of the solution redefined, with next to no points.
+LAZY = {
+    "everything, and next to nothing": (
+        "q1",
+        """
+def window(q, k, width, offset=0, causal=False): return torch.ones(q, k, dtype=torch.bool).tril()
+def dilated(q, k, radius, dilation, offset=0): return torch.ones(q, k, dtype=torch.bool)
+def blocks(q, k, size, offset=0): return torch.ones(q, k, dtype=torch.bool)
+def global_tokens(q, k, places, offset=0): return torch.zeros(q, k, dtype=torch.bool)
+""",
+    ),
+    "windows whatever is asked": (
+        "q1",
+        """
+def near(q, k, far): return (torch.arange(q)[:, None] - torch.arange(k)).abs() <= far
+def window(q, k, width, offset=0, causal=False): return near(q, k, width)
+def dilated(q, k, radius, dilation, offset=0): return near(q, k, radius * dilation)
+def blocks(q, k, size, offset=0): return near(q, k, size)
+def global_tokens(q, k, places, offset=0): return torch.isin(torch.arange(k), torch.tensor(places)).expand(q, k)
+""",
+    ),
+    "the window alone": (
+        "q2",
+        """
+def longformer(marked, lengths, width, causal=False):
+    n = marked.shape[1]
+    return window(n, n, width, 0, causal) & (torch.arange(n) < lengths[:, None, None])
+def bigbird(marked, lengths, width, chosen, causal=False): return longformer(marked, lengths, width, causal)
+""",
+    ),
+    "no restriction": (
+        "q2",
+        """
+def longformer(marked, lengths, width, causal=False):
+    n = marked.shape[1]
+    return window(n, n, width) | marked[:, :, None] | marked[:, None]
+def bigbird(marked, lengths, width, chosen, causal=False):
+    n = marked.shape[1]
+    return longformer(marked, lengths, width) | torch.zeros(n, n, dtype=torch.bool).scatter(1, chosen, True)
+""",
+    ),
+    "the simplest counts": (
+        "q3",
+        """
+def pairs(n, width, causal=False): return n * width if causal else n * (2 * width - 1)
+def layers_needed(n, width): return n // width
+def reach(masks): return masks.any(dim=0)
+""",
+    ),
+    "all pairs, and all layers together": (
+        "q3",
+        """
+def pairs(n, width, causal=False): return n * (n + 1) // 2 if causal else n * n
+def layers_needed(n, width): return 1 if n > 1 else 0
+def reach(masks): return masks.any(dim=0) | torch.eye(masks.shape[1], dtype=torch.bool)
+""",
+    ),
+    "means of windows": (
+        "q4",
+        """
+def window_attention(Q, K, V, lengths, width, causal=False):
+    places = torch.arange(V.shape[1])[:, None] + torch.arange(1 - width, 1 if causal else width)
+    seen = ((places >= 0) & (places < lengths[:, None, None])).float()
+    weights = seen / seen.sum(2, keepdim=True).clamp(min=1)
+    return (weights[..., None] * V[:, places.clamp(0, V.shape[1] - 1)]).sum(2)
+""",
+    ),
+    "the value": ("q4", "def window_attention(Q, K, V, lengths, width, causal=False): return V"),
+    "all of the past": (
+        "q5",
+        """
+def sink_attention(Q, K, V, width, g):
+    past = torch.ones(len(Q), len(K)).tril() == 0
+    return (Q @ K.T / Q.shape[1] ** 0.5).masked_fill(past, -torch.inf).softmax(1) @ V
+""",
+    ),
+    "no sinks": (
+        "q5",
+        "def sink_attention(Q, K, V, width, g):\n"
+        "    return window_attention(Q[None], K[None], V[None], torch.tensor([len(Q)]), width, True)[0]",
+    ),
 }

@@ -93,7 +93,7 @@ def sparsemax_back(weights, u):
 # - `entmax` finds $t$ by bisection, for all rows at once. Again scores may be large, and a number that is added to every score changes nothing.
 # - `lead` needs no bisection. One key has the score $s$, the other $n - 1$ have the score 0. Which $s$ gives the one a weight of `share`, with the exponent `beta`, a number from 1 to 2? Where `beta` is 1 the weights are the softmax of $a_j$. There may be $10^{12}$ keys. With `share` = 1 it is the smallest $s$ at which the others have nothing; where none is large enough, it is `float("inf")`.
 #
-# *Deliverable:* `entmax`, and `lead`, a number of Python.
+# *Deliverable:* `entmax`, and `lead`, a number.
 
 
 # %%
@@ -139,7 +139,7 @@ def lead(n, share, beta):
 # *12 points, 25 minutes, ★★★.* Three pieces of attention that reads few keys:
 #
 # - `top_k_mask` says for each query which `k` keys have the best scores, of those that it may attend to; all of those, if there are fewer. Where scores are equal it may take any of them, but it never keeps more than `k`. `k` may be larger than the number of keys.
-# - `pass_through` attends to those keys alone: a softmax over them, and the weighted sum of their values. But it learns straight through: **for the scores**, the gradient is what it would be if the weights were the softmax of the scores over all keys that a query may attend to. **For the values**, it is that of the weights which were really used.
+# - `pass_through` attends to those keys alone: a softmax over them, and the weighted sum of their values. But it learns straight through: **for the scores**, the gradient is what it would be if the weights were the softmax of the scores over all keys that a query may attend to. **For the values**, it is that of the weights which were really used. No gradient may be NaN.
 # - `reinforce` estimates a gradient from keys that were drawn, one for each row of weights. Row $i$ drew the key `drawn[i]` and got the reward `rewards[i]`; what comes back is the REINFORCE estimate of the gradient of the expected reward in the scores of a softmax, less a baseline. The reward is to grow.
 #
 # *Deliverable:* the three functions.
@@ -183,7 +183,7 @@ def reinforce(weights, drawn, rewards, baseline):
 #
 # - `gated` attends with gates at one of two places. With `where="values"` the weights of a softmax are multiplied by the gates, with `where="scores"` the logarithms of the gates are added to the scores before the softmax. It returns outputs and weights, the gates in them. Gates may be almost shut, all gates of a query too: with a relevance of −300, say.
 # - `penalty` is what holds gates shut: the mean gate, over all pairs of the batch that the mask allows. One of them at least is allowed.
-# - `sink_softmax` gives each head a sink, a score that stands beside the others in the softmax and has no value behind it. It returns the weights of the keys alone.
+# - `sink_softmax` gives each head a sink, a score that stands beside the others in the softmax and has no value behind it. It returns the weights of the keys alone. Scores and sinks may be large.
 # - `recall_precision` judges a choice where it is known which keys matter, the needles. Recall is the share of a query's needles that were kept, precision the share of its kept keys that are needles; both are averaged over the queries. A query without needles has no recall, one that keeps nothing has no precision, and neither counts in that average. If none counts, the average is None.
 #
 # *Deliverable:* the four functions.
@@ -219,7 +219,7 @@ def sink_softmax(scores, sinks, mask):
 
 
 def recall_precision(kept, needles):
-    """Recall and precision, two numbers of Python or None, of boolean tables (b, q, k)."""
+    """Recall and precision, numbers or None, of boolean tables (b, q, k)."""
     ### BEGIN SOLUTION
     both = (kept & needles).sum(dim=2)
     means = []
@@ -287,7 +287,7 @@ def scan_attention(Q, K, V, logits, lengths, keep):
 # **Answer Q6:**
 #
 # ### BEGIN SOLUTION
-# Softmax weights are positive and sum to one, so their L1 norm is 1 whatever the scores are; its gradient is zero, and whatever made the weights sparser, the penalty did not. A penalty must sit where the sum can change, on gates for instance, or the normaliser must be able to give zeros, such as sparsemax. A key without weight gets no gradient through its score, so nothing pushes it up, and with a vector for each word nothing else moves it either; it needs a soft beginning (a softmax for the first steps), or parameters that are shared with keys that are kept. The softmax gives every key some weight, so by this count it keeps all 256, and its recall of 1.00 says nothing; precision or the number of kept keys must stand beside it, and the answers that come out. The gradient of the penalty in the scores, which is zero but for rounding, would have shown the first (or: the gradient at the scores of missed keys, the second; precision, 3 of 256, the third).
+# Softmax weights are positive and sum to one, so their L1 norm is 1 whatever the scores are; its gradient is zero, and whatever made the weights sparser, the penalty did not. A penalty must sit where the sum can change, on gates for instance, or the normaliser must be able to give zeros, such as sparsemax. A key without weight gets no gradient through its score, so the loss does not push it up; with a vector for each word it comes back only by accident, when the map of the keys moves, and that takes many steps. What helps is a soft beginning (a softmax for the first steps, or for some choices first scores that are nearly alike), or parameters that are shared with keys that are kept. The softmax gives every key some weight, so by this count it keeps all 256, and its recall of 1.00 says nothing; precision or the number of kept keys must stand beside it, and the answers that come out. The gradient of the penalty in the scores, which is zero but for rounding, would have shown the first (or: the gradient at the scores of missed keys, the second; precision, 3 of 256, the third).
 #
 # *Rubric, 4 points:* the L1 norm of weights that sum to one is a constant; gates, or another normaliser (1); a key without weight gets no gradient; a soft beginning, or shared parameters (1); a recall of 1 is had by keeping everything; precision or the number of kept keys beside it (1); a measurement or test that would really show one of the three (1).
 # ### END SOLUTION

@@ -86,11 +86,6 @@ MUTANTS = {
         BACK.replace("kept *", "1 *"),
     ),
     "the exponent is the power": ("test_q2_values[1.2]", POWER, "power = 1 / beta"),
-    "always sparsemax": (
-        "test_q2_values[1.5]",
-        BETA,
-        "beta = torch.full_like(beta, 2.0)[:, None, None]",
-    ),
     "the first head's exponent": (
         "test_q2_own_exponents",
         BETA,
@@ -103,7 +98,7 @@ MUTANTS = {
         WEIGHTS,
         "return weights * some",
     ),
-    "halved six times": ("test_q2_values[2.0]", STEPS, "for _ in range(6):"),
+    "halved six times": ("test_q2_values[1.9]", STEPS, "for _ in range(6):"),
     "high scores behind the mask": ("test_q2_masked", CLOSED, CLOSED.replace("-torch.inf", "0.0")),
     "a row without keys shares all": ("test_q2_nothing", WEIGHTS, WEIGHTS.replace(" * some", "")),
     "multiplied, then shifted": (
@@ -113,18 +108,18 @@ MUTANTS = {
     ),
     "the best is among the others": ("test_q2_half", REST, "rest = (1 - share) / n"),
     "a softmax's lead for all": (
-        "test_q2_lead[1.5]",
+        "test_q2_lead[1.3]",
         SOFTMAX,
         "if True:",
     ),
     "divided by zero": ("test_q2_everything", CERTAIN, "if share > 1:"),
-    "multiplied, not divided": ("test_q2_lead[1.5]", GAP, "return gap * (beta - 1)"),
+    "multiplied, not divided": ("test_q2_lead[1.3]", GAP, "return gap * (beta - 1)"),
     "what reaches the threshold": (
         "test_q3_equal",
         CHOICE,
         "return (ranked >= ranked.topk(min(k, scores.shape[2]), dim=2).values[:, :, -1:]) & mask",
     ),
-    "masked after the choice": ("test_q3_allowed", RANKED, "ranked = scores"),
+    "masked after the choice": ("test_q3_chosen", RANKED, "ranked = scores"),
     "more than there are": ("test_q3_few", BEST, BEST.replace("min(k, scores.shape[2])", "k")),
     "masked keys fill up": ("test_q3_few", CHOICE, CHOICE.replace(" & mask", "")),
     "the least are kept": ("test_q3_chosen", BEST, BEST.replace("dim=2)", "dim=2, largest=False)")),
@@ -450,4 +445,110 @@ def scan_attention(Q, K, V, logits, lengths, keep):
             out.append(fit.softmax(0) @ V[t, chosen])
     return torch.stack(out).reshape(Q.shape[0], Q.shape[1], -1)
 """,
+}
+
+# Without understanding: functions of the solution redefined, with next to no points.
+LAZY = {
+    "a softmax": (
+        "q1",
+        """
+def sparsemax(scores, mask): return masked_softmax(scores, mask)
+def sparsemax_back(weights, u): return weights * (u - (weights * u).sum(2, keepdim=True))
+""",
+    ),
+    "cut at zero": (
+        "q1",
+        """
+def sparsemax(scores, mask):
+    a = scores.clamp(min=0) * mask
+    return a / a.sum(2, keepdim=True).clamp(min=1e-9)
+def sparsemax_back(weights, u): return (weights > 0) * u
+""",
+    ),
+    "all keys are kept": (
+        "q1",
+        """
+def sparsemax(scores, mask):
+    number = mask.sum(2, keepdim=True).clamp(min=1)
+    return (scores - ((scores * mask).sum(2, keepdim=True) - 1) / number).clamp(min=0) * mask
+def sparsemax_back(weights, u): return u - u.mean(2, keepdim=True)
+""",
+    ),
+    "a softmax, and equal shares": (
+        "q2",
+        """
+def entmax(scores, beta, mask): return masked_softmax(scores * beta[:, None, None], mask)
+def lead(n, share, beta): return torch.tensor(n - 1.0).log().item()
+""",
+    ),
+    "always sparsemax, and a softmax's lead": (
+        "q2",
+        """
+def entmax(scores, beta, mask): return sparsemax(scores, mask)
+def lead(n, share, beta):
+    return torch.tensor(share * (n - 1) / (1 - share)).log().item() if share < 1 else float("inf")
+""",
+    ),
+    "soft, and only what was drawn": (
+        "q3",
+        """
+def top_k_mask(scores, k, mask): return mask & (mask.cumsum(2) <= k)
+def pass_through(scores, V, k, mask): return masked_softmax(scores, mask) @ V
+def reinforce(weights, drawn, rewards, baseline):
+    return (rewards - baseline)[:, None] * F.one_hot(drawn, weights.shape[1])
+""",
+    ),
+    "whatever the mask": (
+        "q3",
+        """
+def top_k_mask(scores, k, mask):
+    best = scores.topk(min(k, scores.shape[2]), dim=2).indices
+    return torch.zeros_like(mask).scatter(2, best, True)
+def pass_through(scores, V, k, mask): return scores.softmax(2) @ V
+def reinforce(weights, drawn, rewards, baseline): return -weights * (rewards - baseline)[:, None]
+""",
+    ),
+    "no gates, no sink, one pot": (
+        "q4",
+        """
+def gated(scores, logits, V, where, mask):
+    weights = masked_softmax(scores, mask)
+    return weights @ V, weights
+def penalty(logits, mask): return logits.sigmoid().mean()
+def sink_softmax(scores, sinks, mask): return masked_softmax(scores, mask.expand_as(scores))
+def recall_precision(kept, needles):
+    both = float((kept & needles).sum())
+    return both / max(1, int(needles.sum())), both / max(1, int(kept.sum()))
+""",
+    ),
+    "gates for scores": (
+        "q4",
+        """
+def gated(scores, logits, V, where, mask):
+    weights = logits.sigmoid() * mask
+    return weights @ V, weights
+def penalty(logits, mask): return (logits.sigmoid() * mask).sum() / len(mask)
+def sink_softmax(scores, sinks, mask):
+    return masked_softmax(scores + sinks[:, None, None], mask.expand_as(scores))
+def recall_precision(kept, needles):
+    share = float((kept & needles).sum() / kept.numel())
+    return share, share
+""",
+    ),
+    "dense, with gates": (
+        "q5",
+        """
+def scan_attention(Q, K, V, logits, lengths, keep):
+    real = (torch.arange(K.shape[1]) < lengths[:, None, None]).expand_as(logits)
+    return masked_softmax(Q @ K.mT / Q.shape[2] ** 0.5 + F.logsigmoid(logits), real) @ V
+""",
+    ),
+    "gates alone": (
+        "q5",
+        """
+def scan_attention(Q, K, V, logits, lengths, keep):
+    real = (torch.arange(K.shape[1]) < lengths[:, None, None]).expand_as(logits)
+    return masked_softmax(F.logsigmoid(logits), top_k_mask(logits, keep, real)) @ V
+""",
+    ),
 }

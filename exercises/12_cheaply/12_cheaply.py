@@ -51,7 +51,7 @@ def masked_softmax(scores, mask):
 # - `keep_blocks` says which keys each query keeps. Query $i$ stands at place $i$. It keeps `keep` blocks, or fewer if there are not so many: its own always, up to itself; and of the blocks that lie wholly before its own those with the largest `fits`. A block without a used key takes no place. Nothing after the query is kept, and no unused key. What queries keep that stand at an unused place does not matter. No two fits of a query are equal.
 # - `pairs` counts what all $n$ queries together cost: each scores the mean of every block that lies wholly before its own, and then the keys that it keeps, all of them used. A mean that is scored counts as one pair, a key that is scored as one pair.
 #
-# *Deliverable:* the three functions; `pairs` gives a number of Python.
+# *Deliverable:* the three functions; `pairs` gives a number.
 
 
 # %%
@@ -109,7 +109,7 @@ def pairs(n, w, keep):
 # - `kept_share` says which share of its draws keeps each pair on average, in `rounds` rounds, where $\mathbf{H}$ has a single column (two codes a round). One round separates two vectors at the angle $\theta$ with the probability $\theta / \pi$. Two vectors may be equal or opposite; none is zero.
 # - `rounds_needed` goes the other way. If one round keeps a pair with the probability `p`, what is the smallest number of rounds that keep it with a probability of `share` at least? `p` may be 1, or as small as $10^{-12}$; `share` is below 1.
 #
-# *Deliverable:* the four functions; `rounds_needed` gives a whole number of Python.
+# *Deliverable:* the four functions; `rounds_needed` gives a whole number.
 
 
 # %%
@@ -215,7 +215,7 @@ def divergence_back(scores, alpha, mask):
 # - `part` attends to one set of keys. Beside the outputs it gives for each query the logarithm of the sum of the exponentials of its scores, $\ln \sum_j e^{a_{ij}}$ over the allowed keys. Where none is allowed that is $-\infty$, and the output is zero.
 # - `join` takes the outputs and logarithms of $c$ sets that have no key in common, and gives the output and the logarithm of all of them together. A set of which a query saw nothing has the logarithm $-\infty$ there, and any finite numbers as its output.
 #
-# Scores and logarithms may be in the hundreds. No gradient of the outputs may be NaN.
+# Scores and logarithms may be in the hundreds. Gradients flow from the outputs of `part` to `Q`, `K` and `V`, from those of `join` to both of what it takes, and none may be NaN.
 #
 # *Deliverable:* the two functions.
 

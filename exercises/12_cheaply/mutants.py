@@ -62,7 +62,7 @@ MUTANTS = {
         "agree = (one[:, :, None, :, None] == other[:, None, :, None]).any(dim=4)",
     ),
     "forbidden pairs": ("test_q2_masked", BUCKET, "return agree.any(dim=3)"),
-    "lengths count": ("test_q2_share[1]", COSINE, "cosine = Q @ K.mT"),
+    "lengths count": ("test_q2_share[2]", COSINE, "cosine = Q @ K.mT"),
     "a cosine above 1": ("test_q2_alike", ANGLE, "angle = cosine.acos()"),
     "kept in every round": (
         "test_q2_right_angle",
@@ -394,4 +394,112 @@ def block_attention(Q, K, V, chosen, w):
         rows.append(F.softmax(fits, dim=0) @ V[own])
     return torch.stack(rows)
 """,
+}
+
+# Without understanding: functions of the solution redefined, with next to no points.
+LAZY = {
+    "whatever is used": (
+        "q1",
+        """
+def block_means(K, w, used): return torch.stack([x.mean(dim=1) for x in K.split(w, dim=1)], dim=1)
+def keep_blocks(fits, keep, w, used):
+    n = fits.shape[1]
+    place = torch.arange(n)
+    return ((place[:, None] // w == place // w) & (place <= place[:, None]) & used[:, None])
+def pairs(n, w, keep): return n * keep * w
+""",
+    ),
+    "zeros, the latest blocks, and all pairs": (
+        "q1",
+        """
+def block_means(K, w, used): return torch.zeros(len(K), -(-K.shape[1] // w), K.shape[2])
+def keep_blocks(fits, keep, w, used):
+    place = torch.arange(fits.shape[1])
+    before = place[:, None] // w - place // w
+    return (0 <= before) & (before < keep) & (place <= place[:, None]) & used[:, None]
+def pairs(n, w, keep): return n * (n + 1) // 2
+""",
+    ),
+    "one sign, whatever the mask, one round": (
+        "q2",
+        """
+def hash_codes(x, H): return torch.einsum("bnd,rdc->bnrc", x, H).argmax(dim=3)
+def same_bucket(one, other, mask): return (one[:, :, None] == other[:, None]).any(dim=3)
+def kept_share(Q, K, rounds):
+    cosine = F.normalize(Q, dim=2) @ F.normalize(K, dim=2).mT
+    return 1 - cosine.clamp(-1, 1).acos() / torch.pi
+def rounds_needed(p, share): return int(-(-share // p))
+""",
+    ),
+    "by the cosine": (
+        "q2",
+        """
+def hash_codes(x, H): return (torch.einsum("bnd,rdc->bnrc", x, H) > 0).sum(dim=3)
+def same_bucket(one, other, mask): return (one[:, :, None] == other[:, None]).all(dim=3) & mask
+def kept_share(Q, K, rounds):
+    cosine = F.normalize(Q, dim=2) @ F.normalize(K, dim=2).mT
+    return 1 - ((1 - cosine) / 2) ** rounds
+def rounds_needed(p, share): return 1
+""",
+    ),
+    "no activation, whatever the mask, squares": (
+        "q3",
+        """
+def indexer(Q, K, eta): return torch.einsum("bqhd,bkd,bqh->bqk", Q, K, eta)
+def keep_best(scores, keep, mask):
+    best = scores.topk(min(keep, scores.shape[2]), dim=2).indices
+    return torch.zeros_like(mask).scatter(2, best, True)
+def divergence(scores, alpha, mask):
+    return ((masked_softmax(scores, mask) - alpha.mean(1)) ** 2).mean()
+def divergence_back(scores, alpha, mask): return masked_softmax(scores, mask) - alpha.mean(dim=1)
+""",
+    ),
+    "no weights, the first keys, the cross-entropy": (
+        "q3",
+        """
+def indexer(Q, K, eta): return torch.einsum("bqhd,bkd->bqhk", Q, K).relu().mean(dim=2)
+def keep_best(scores, keep, mask): return mask & (mask.cumsum(dim=2) <= keep)
+def divergence(scores, alpha, mask):
+    logs = scores.masked_fill(~mask, -1e9).log_softmax(dim=2)
+    return -(alpha.mean(1) * logs).sum(2).mean()
+def divergence_back(scores, alpha, mask): return torch.zeros_like(scores)
+""",
+    ),
+    "means, and a sum": (
+        "q4",
+        """
+def part(Q, K, V, mask):
+    weights = mask / mask.sum(2, keepdim=True).clamp(min=1)
+    return weights @ V, mask.sum(2).log()
+def join(outputs, logs): return outputs.mean(dim=2), logs.sum(dim=2)
+""",
+    ),
+    "not scaled, and the best set": (
+        "q4",
+        """
+def part(Q, K, V, mask):
+    scores = Q @ K.mT
+    return masked_softmax(scores, mask) @ V, scores.masked_fill(~mask, -torch.inf).amax(dim=2)
+def join(outputs, logs):
+    best = logs.argmax(dim=2)[:, :, None, None].expand_as(outputs[:, :, :1])
+    return outputs.gather(2, best).squeeze(2), logs.amax(dim=2)
+""",
+    ),
+    "all blocks": (
+        "q5",
+        """
+def block_attention(Q, K, V, chosen, w):
+    past = torch.ones(len(Q), len(K)).tril() > 0
+    return masked_softmax(Q @ K.T / K.shape[1] ** 0.5, past) @ V
+""",
+    ),
+    "means of blocks": (
+        "q5",
+        """
+def block_attention(Q, K, V, chosen, w):
+    places = torch.arange(len(K))
+    seen = (chosen[:, :, None] == places // w).any(1) & (places <= places[:, None])
+    return seen / seen.sum(1, keepdim=True).clamp(min=1) @ V
+""",
+    ),
 }

@@ -48,7 +48,13 @@ def _gradebook(options) -> None:
         said = f"{len(files)} results for Gradescope in {options.gradescope}"
     else:
         path, filled = gradebook.write(
-            options.results, options.roster, options.out, options.column, options.only_auto, policy
+            options.results,
+            options.roster,
+            options.out,
+            options.column,
+            options.only_auto,
+            policy,
+            options.groups,
         )
         notes = filled.notes
         said = f"{path}: {filled.marks} marks in the column {filled.column!r}"
@@ -63,6 +69,22 @@ def _statistics(options) -> None:
     from .exercise import Exercise
 
     print(class_page.write(Exercise(options.exercise), options.results))
+
+
+def _split(options) -> None:
+    from . import markers
+
+    names = [name.strip() for name in options.markers.split(",") if name.strip()]
+    for words in markers.split(options.results, names, options.by, options.common):
+        print(words)
+
+
+def _merge(options) -> None:
+    from . import markers
+
+    for words in markers.merge(options.results):
+        print(clean(words).replace("\n", " "))
+    print(f"{options.results / 'written.csv'} has all of it")
 
 
 def _variant(options) -> None:
@@ -123,8 +145,18 @@ def _parser() -> argparse.ArgumentParser:
     book.add_argument("--column", default="", help="which column; default: called as the exercise")
     book.add_argument("--only-auto", action="store_true", help="leave written questions out")
     book.add_argument("--gradescope", type=Path, help="a folder for results.json files instead")
+    book.add_argument("--groups", type=Path, help="Canvas's group set, if groups handed in")
     book.add_argument("--late", type=Path, help="late.toml: what a late hand-in loses")
     book.set_defaults(run=_gradebook)
+    split = commands.add_parser("split", help="written.csv for several markers, a table each")
+    split.add_argument("results", type=Path, help="the folder that grade wrote")
+    split.add_argument("--markers", required=True, help="their names: ann,ben")
+    split.add_argument("--by", choices=("student", "question"), default="student")
+    split.add_argument("--common", type=int, default=0, help="how many answers all of them mark")
+    split.set_defaults(run=_split)
+    merge = commands.add_parser("merge", help="the markers' tables back into written.csv")
+    merge.add_argument("results", type=Path, help="the folder that grade wrote")
+    merge.set_defaults(run=_merge)
     similar = commands.add_parser("similar", help="which hand-ins are alike, for a person to read")
     for name in ("exercise", "submissions", "out"):
         similar.add_argument(name, type=Path)
@@ -151,7 +183,7 @@ def main(argv=None) -> int:
     try:
         options.run(options)
     except (ValueError, RuntimeError, OSError) as problem:
-        print(problem, file=sys.stderr)
+        print(clean(problem), file=sys.stderr)
         return 2
     return 0
 

@@ -12,7 +12,7 @@ ANSWER = re.compile(r"\s*\*\*Answer (Q\d+):\*\*(.*)", re.DOTALL | re.IGNORECASE)
 
 
 def answers(cells, given: Given = Given(), by_hand=()) -> dict[str, str]:  # noqa: B008 (a tuple)
-    """The answers by question: what is labelled, and what stands below a written one's heading.
+    """The answers to written questions: what is labelled, and what stands below the heading.
 
     Args:
         given: what is not the student's.
@@ -26,7 +26,8 @@ def answers(cells, given: Given = Given(), by_hand=()) -> dict[str, str]:  # noq
         heading = HEADING.match(source) if kind == "markdown" else None
         if label:
             question = label[1].lower()
-            found.setdefault(question, []).append(label[2])
+            if question in by_hand:
+                found[question].append(label[2])
             continue
         if heading:
             question = heading[1].lower()

@@ -19,9 +19,11 @@ from . import batch, bubblewrap, container, grade_one, gradescope, handins, repo
 from .backends import backend
 from .exercise import Exercise
 from .limits import Limits
+from .modules import MODULES
 
 HERE = Path(__file__).resolve().parent
-NEEDED = ("jupytext", "nbformat", "joblib", "tqdm")
+NEEDED = ("jupytext", "nbformat", "joblib", "tqdm", "ipython")
+NEEDED += ("markdown-it-py", "mdit-py-plugins")
 SETUP = """#!/usr/bin/env bash
 # Run once, as root, when Gradescope makes the image.
 set -euo pipefail
@@ -51,7 +53,8 @@ def write(exercise: Exercise, out: Path, salt: str = "") -> Path:
     """
     if out.suffix != ".zip":
         raise ValueError(f"OUT must end in .zip, got {out}")
-    pins = " ".join(f"{name}=={importlib.metadata.version(name)}" for name in NEEDED)
+    needed = sorted({*NEEDED, *map(str.lower, MODULES)} - {"torch"})
+    pins = " ".join(f"{name}=={importlib.metadata.version(name)}" for name in needed)
     torch = importlib.metadata.version("torch").partition("+")[0]
     texts = {"setup.sh": SETUP.format(needed=pins, torch=torch), "run_autograder": RUN}
     texts["salt"] = salt or secrets.token_hex(8)
@@ -104,7 +107,7 @@ def _results(exercise: Exercise, record: dict) -> dict:
         words = f"It could not be read: {safe.clean(record['problem'])}. Hand it in again."
         return {"score": 0, "output": words, "visibility": "visible"}
     total = totals.Total(record, Decimal(reports.marks(record, points)["auto"]), "")
-    result = gradescope.result(total, {})
+    result = gradescope.result(total, {}, points)
     said = [f"for your instructor: {safe.clean(flag)}" for flag in record["flags"]]
     result["output"] = "\n".join(filter(None, [result["output"], *said]))
     result["execution_time"] = round(record["seconds"])

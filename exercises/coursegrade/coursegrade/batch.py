@@ -54,6 +54,8 @@ def _content(found: handins.HandIn) -> tuple[str, bytes | None, str, tuple[str, 
     flags = ("late",) if found.late else ()
     if found.others:
         flags += (f"not read: {', '.join(found.others[:20])}",)
+    if found.problem:
+        return "", None, found.problem, flags
     names = [handins.readable(path.name) for path in found.files]
     try:
         raws = list(dict.fromkeys(map(handins.read_bytes, found.files[:MOST_FILES])))
@@ -123,7 +125,7 @@ def grade(
     why = None if scheduler else backend().why_not()
     if why:
         raise cluster.NoBox(f"There is no box here, so no student's code is run.\n  {why}")
-    out = Path(out)
+    out, rubrics = Path(out), exercise.rubrics()
     store = out / ".results"
     found, nobodys = handins.find(submissions)
     store.mkdir(parents=True, exist_ok=True)
@@ -151,8 +153,9 @@ def grade(
         "salt": salt,
     }
     about |= {"points": exercise.points(), "by_hand": exercise.by_hand()}
+    about["rubrics"] = rubrics
     for note in reports.write(out, about, records):
-        print(note, file=sys.stderr)
+        print(safe.clean(note), file=sys.stderr)
     return records
 
 

@@ -76,7 +76,7 @@ class Box:
             return ""
 
     def ask(self, request: dict, seconds: float, asked=None) -> dict:
-        """Send a request and return its answer.
+        """Send a request and return its answer; `at` is the statement that it told last.
 
         Args:
             asked: answers what the box asks before it answers itself: a dict for a dict.
@@ -86,13 +86,16 @@ class Box:
             Ended: the process ended, or sent something that is not the answer.
         """
         end = time.monotonic() + seconds
-        self._count += 1
+        self._count, self.at = self._count + 1, None
         try:
             self._send(wire.pack({"id": self._count, **request}), end)
-            answer = self._receive(end)
-            while asked is not None and type(answer) is dict and "asks" in answer:
-                self._send(wire.pack(asked(answer)), end)
-                answer = self._receive(end)
+            while type(answer := self._receive(end)) is dict:
+                if type(answer.get("at")) is int:
+                    self.at = answer["at"]
+                elif asked is not None and "asks" in answer:
+                    self._send(wire.pack(asked(answer)), end)
+                else:
+                    break
         except (BrokenPipeError, ConnectionError):
             raise Ended("the process ended") from None
         except (ValueError, RecursionError, MemoryError):
@@ -104,7 +107,8 @@ class Box:
     def _send(self, frame: bytes, end: float) -> None:
         descriptor, rest = self._process.stdin.fileno(), memoryview(frame)
         while rest:
-            if not select.select([], [descriptor], [], max(0, end - time.monotonic()))[1]:
+            left = end - time.monotonic()  # whoever never stops sending is late, too
+            if left <= 0 or not select.select([], [descriptor], [], left)[1]:
                 raise TimeoutError
             try:
                 rest = rest[os.write(descriptor, rest[:65536]) :]
@@ -120,7 +124,8 @@ class Box:
     def _take(self, size: int, end: float) -> bytes:
         descriptor = self._process.stdout.fileno()
         while len(self._buffer) < size:
-            if not select.select([descriptor], [], [], max(0, end - time.monotonic()))[0]:
+            left = end - time.monotonic()
+            if left <= 0 or not select.select([descriptor], [], [], left)[0]:
                 raise TimeoutError
             try:
                 part = os.read(descriptor, 1 << 16)

@@ -17,7 +17,8 @@ from .limits import Limits
 
 NAME = "bubblewrap"
 HERE = Path(__file__).resolve().parent
-INSIDE = ("driver.py", "wire.py", "calls.py")  # what of ours the box may see
+# What of ours the box may see.
+INSIDE = ("driver.py", "cells.py", "absent.py", "calls.py", "wire.py")
 NOBODY = 65534
 USR = ["--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin"]
 for folder in ("lib", "lib64"):  # Debian, Fedora and Arch have them as links into /usr

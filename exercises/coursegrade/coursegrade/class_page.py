@@ -11,6 +11,7 @@ from pathlib import Path
 
 from . import mutants, reports, totals
 from .exercise import Exercise
+from .feedback import number
 from .notebook import NOT_YET
 from .safe import clean
 
@@ -55,17 +56,19 @@ def page(content: dict, found: list[totals.Total], table: dict[str, list[str]]) 
         found: what each hand-in is worth in all.
         table: the tests that each mutant fails.
     """
-    marked = [record for record in content["results"] if record["status"] not in reports.BLANK]
+    points = content["points"]
+    marked = [one for one in content["results"] if reports.marks(one, points)["auto"] != ""]
     body = [f"<h1>{_text(content['title'])}: the class</h1>"]
     body.append(f"<p>{len(marked)} of {len(content['results'])} hand-ins have marks.</p>")
-    auto = [reports.marks(record, content["points"])["auto"] for record in marked]
-    body += _spread("Automatic part", auto, sum(content["points"].values()))
+    auto = [float(reports.marks(record, points)["auto"]) for record in marked]
+    body += _spread("Automatic part", auto, sum(points.values()))
     whole = [float(total.points) for total in found if total.points is not None]
     if content["by_hand"]:
         body += _spread("With the marks by hand", whole, totals.most(content))
     body += _questions(content, marked)
     body += _tests(marked)
     body += _resembled(marked, table)
+    body += _changed(content)
     body += _unmarked(content, found)
     return PAGE.format(title=_text(content["exercise"]), style=STYLE, body="\n".join(body))
 
@@ -176,6 +179,18 @@ def _resembled(marked: list[dict], table: dict[str, list[str]]) -> list[str]:
     )
     header = ["question", "wrong answer", "fail the same tests", "nearest to it"]
     return ["<h2>What they resemble</h2>", f"<p>{words}</p>", _rows(header, rows, set())]
+
+
+def _changed(content: dict) -> list[str]:
+    """What the instructor gave in place of the tests' points."""
+    rows = []
+    for record in content["results"]:
+        raw = reports.tested(record, content["points"])
+        for question, (points, reason) in record.get("override", {}).items():
+            row = [_text(record["student"]), question.upper(), raw[question], number(points)]
+            rows.append([*row, _text(reason)])
+    header = ["student", "question", "by the tests", "by you", "reason"]
+    return ["<h2>Changed by you</h2>", _rows(header, rows, {2, 3})] if rows else []
 
 
 def _unmarked(content: dict, found: list[totals.Total]) -> list[str]:

@@ -27,7 +27,7 @@ def command(limits: Limits, seccomp_fd: int | None = None, program: list[str] | 
     variables = {"PATH": "/usr/bin:/bin", "HOME": "/tmp", "LANG": "C.UTF-8", "MPLBACKEND": "Agg"}
     variables |= {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     return [
-        *("env", "-i", *map("=".join, variables.items())),
+        *("env", "-i", "--chdir=/tmp", *map("=".join, variables.items())),
         *("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"),
         *("--bounding-set=-all", "--inh-caps=-all", "--no-new-privs", "--"),
         *("prlimit", f"--nproc={limits.processes}", f"--as={limits.memory}"),

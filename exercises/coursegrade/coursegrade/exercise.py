@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import ast
 import re
+from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
 
 BY_HAND = re.compile(r"^# \| (Q\d+) [^|\n]*\| (\d+), by hand \|", re.MULTILINE)
 TITLE = re.compile(r"^# # (.+)$", re.MULTILINE)
+RUBRIC = re.compile(
+    r"^# ##+ (Q\d+)\b|^# \*Rubric\b[^*\n]*:\*((?:.*\n# ?(?=[^\s#]))*.*)", re.MULTILINE
+)
+ITEM = re.compile(r"\s*(?:[-*] )?(.+?) \((\d+(?:\.5)?)(?:, ([^()]+))?\)\s*(?:[;.,]|$|(?=[-*] ))")
 
 
 class Tests(NamedTuple):
@@ -54,6 +59,27 @@ class Exercise:
     def by_hand(self) -> dict[str, int]:
         """The most that each written question can give, as the table of questions says."""
         return {question.lower(): int(n) for question, n in BY_HAND.findall(self.source)}
+
+    def rubrics(self) -> dict[str, list[list[str]]]:
+        """Of each written question that has a rubric: what each item asks for, and its points.
+
+        Raises:
+            ValueError: the points of a rubric are not those of the table of questions.
+        """
+        found, question = {}, ""
+        for heading, text in RUBRIC.findall(self.source):
+            question = heading.lower() or question
+            if not heading and question in self.by_hand():
+                items = ITEM.findall(re.sub(r"\n# *", " ", text))
+                found[question] = [[f"{x} ({note})" if note else x, n] for x, n, note in items]
+        for question, items in found.items():
+            total, most = sum(Decimal(n) for _, n in items), self.by_hand()[question]
+            if total != most:
+                raise ValueError(
+                    f"{self.name}: the items of the rubric of {question} give {total} points, "
+                    f"the table of questions says {most}"
+                )
+        return found
 
     def title(self) -> str:
         """The notebook's first heading."""

@@ -1,8 +1,8 @@
 """What a student reads of their hand-in, as Markdown, as a page, and as a notebook.
 
-Two kinds of text meet here. What the instructor wrote (hints, comments on written answers) is
-Markdown and stays as it is, formulas too. What a student may have written is shown as code, where
-nothing is markup. Neither can start an HTML tag.
+Two kinds of text meet here. What the instructor wrote (hints, rubrics, comments, reasons) is
+Markdown: it stays as it is, and is rendered on a page. What a student may have written is shown as
+code, where nothing is markup. Neither can start an HTML tag or show an image.
 """
 
 from __future__ import annotations
@@ -13,20 +13,30 @@ import re
 from decimal import Decimal
 from typing import NamedTuple
 
+from . import markup
 from .grade_one import FAULT, UNREADABLE
 from .safe import clean, every
 
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
 <style>body{{font:16px/1.5 sans-serif;max-width:45em;margin:2em auto;padding:0 1em}}
-code{{background:#eee;padding:0 .2em}}blockquote{{border-left:.2em solid #999;margin:0 0 1em;
+code{{background:#eee;padding:0 .2em}}pre{{background:#eee;padding:.5em;overflow:auto}}
+blockquote{{border-left:.2em solid #999;margin:0 0 1em;
 padding-left:1em}}</style></head>
 <body>
 {body}
 </body></html>
 """
-TAG = re.compile(r"<(?=[A-Za-z/!?])")
+TAG = re.compile(r"<(?=[A-Za-z/!?])|!(?=\[)")  # a tag, an image
 PLAIN_NAME = re.compile(r"(?!.*www\.)[^\W_]+(?:[ ,.'_-]{1,2}[^\W_]+)*\.?", re.IGNORECASE)
+
+
+class Item(NamedTuple):
+    """An item of a rubric."""
+
+    words: str
+    most: str
+    got: Decimal
 
 
 class Hand(NamedTuple):
@@ -35,6 +45,7 @@ class Hand(NamedTuple):
     mark: Decimal | None
     most: int
     comment: str
+    items: tuple[Item, ...] = ()  # empty where the mark was given as a whole
 
 
 class Total(NamedTuple):
@@ -44,6 +55,7 @@ class Total(NamedTuple):
     most: int
     lost: Decimal = Decimal(0)
     late: str = ""  # how late, in words
+    extension: str = ""  # how much more time there was, in words
 
 
 class Story(NamedTuple):
@@ -51,10 +63,11 @@ class Story(NamedTuple):
 
     record: dict
     exercise: str
-    got: dict[str, int]  # points by question
+    got: dict[str, Decimal | int | str]  # points by question; "" where they are not known
     most: dict[str, int]
     by_hand: dict[str, Hand]
     total: Total | None = None  # None before the marks by hand are in
+    raw: dict[str, int | str] = {}  # noqa: RUF012 (a tuple): what the tests gave
 
 
 def number(value: Decimal | int) -> str:
@@ -63,25 +76,39 @@ def number(value: Decimal | int) -> str:
 
 
 def summary(story: Story) -> list[tuple[str, str]]:
-    """The first lines: what it comes to, and what a person said of the written answers."""
-    record, total = story.record, story.total
-    if record["status"] == UNREADABLE:
+    """The first lines: what it comes to, and what a person changed or said of written answers."""
+    record, total, given = story.record, story.total, story.record.get("override", {})
+    known = "" not in story.got.values()
+    if record["status"] == UNREADABLE and not known:
         return [("p", "Your hand-in could not be read. Please hand it in again."), _why(record)]
-    if record["status"] == FAULT:
+    if record["status"] == FAULT and not known:
         return [("p", "Our grader had a fault. You have no marks yet; you need do nothing.")]
-    auto = f"Automatic part: {sum(story.got.values())} of {sum(story.most.values())} points."
-    lines = [("p", auto)]
+    auto = f"{number(sum(story.got.values()))} of {sum(story.most.values())} points"
+    if given and "" not in story.raw.values():
+        auto += f", {sum(story.raw.values())} by the tests"
+    lines = [("p", f"Automatic part: {auto}.")]
     if total is not None:
         words = f"Total: {number(total.points)} of {total.most} points"
         if total.late:
             raw = number(total.points + total.lost)
             words += f", which is {raw} less {number(total.lost)}: it came {total.late} late"
+            words += f", after an extension ({total.extension})" if total.extension else ""
         lines.insert(0, ("p", f"{words}."))
+    for question, override in given.items():
+        got = f"{question.upper()}: {number(override.points)} of {story.most[question]}"
+        lines.append(("h", f"{got}, changed by your instructor"))
+        lines += [("comment", override.reason)] if override.reason else []
     for question, hand in story.by_hand.items():
         got = "not marked yet" if hand.mark is None else f"{number(hand.mark)} of {hand.most}"
         lines.append(("h", f"{question.upper()}: {got}"))
+        lines += [("item", item(one)) for one in hand.items]
         lines += [("comment", hand.comment)] if hand.comment else []
     return lines
+
+
+def item(one: Item) -> str:
+    """An item of a rubric and what it gave, in Markdown."""
+    return f"{number(one.got)} of {one.most}: {one.words}"
 
 
 def _why(record: dict) -> tuple[str, str]:
@@ -99,7 +126,11 @@ def lines(story: Story):
     for flag in record["flags"]:
         yield "said", f"for your marker: {flag}"
     for question, most in story.most.items():
-        yield "h", f"{question.upper()}: {story.got[question]} of {most}"
+        by = " by the tests" if question in record.get("override", {}) else ""
+        yield (
+            "h",
+            f"{question.upper()}: {story.raw.get(question, story.got[question])} of {most}{by}",
+        )
         for row in record["rows"]:
             if row["question"] == question:
                 yield "row", row
@@ -119,18 +150,22 @@ def markdown(story: Story) -> str:
         if kind == "row":
             ours, said = _row(text)
             found.append(f"- {_ours(ours)} {code(said)}".rstrip())
-        elif kind == "said":
-            found.append(f"- {code(text)}")
+        elif kind in ("said", "item"):
+            found.append(f"- {code(text) if kind == 'said' else _ours(text)}")
         elif kind == "comment":
-            found.append("\n".join(f"> {line}" for line in _ours(text).split("\n")) + "\n")
+            quoted = "\n".join(f"> {line}" for line in _ours(text).split("\n"))
+            found.append("\n" * found[-1].startswith("- ") + quoted + "\n")
         else:
             found.append(f"\n## {text}\n" if kind == "h" else f"{text}\n")
     return "\n".join(found) + "\n"
 
 
 def _ours(text: str) -> str:
-    """Markdown that the instructor wrote; `a<b` of a formula gets a space, and is no tag."""
-    return TAG.sub("< ", every(text))
+    """Markdown that the instructor wrote; `a<b` of a formula gets a space, and is no tag.
+
+    An image, which a reader of the file would load from a host, gets one too, and is a link.
+    """
+    return TAG.sub(r"\g<0> ", every(text))
 
 
 def code(text: str) -> str:
@@ -152,23 +187,15 @@ def body(some) -> str:
     for kind, text in some:
         if kind == "row":
             ours, said = _row(text)
-            found.append(f"<p>{_marked_up(ours)} {_code(said)}</p>")
-        elif kind == "said":
-            found.append(f"<p>{_code(text)}</p>")
+            found.append(f"<p>{markup.line(ours)} {_code(said)}</p>")
+        elif kind in ("said", "item"):
+            found.append(f"<p>{_code(text) if kind == 'said' else markup.line(text)}</p>")
         elif kind == "comment":
-            found.append(f"<blockquote>{_marked_up(text)}</blockquote>")
+            found.append(f"<blockquote>{markup.html(text)}</blockquote>")
         else:
             tag = "h2" if kind == "h" else "p"
             found.append(f"<{tag}>{html.escape(text)}</{tag}>")
     return "\n".join(found)
-
-
-def _marked_up(text: str) -> str:
-    """The instructor's words: what stands between backticks is code, a line stays a line."""
-    pieces = html.escape(every(text), quote=False).replace("\n", "<br>").split("`")
-    if len(pieces) % 2 == 0:  # one backtick too many
-        return "`".join(pieces)
-    return "".join(f"<code>{p}</code>" if i % 2 else p for i, p in enumerate(pieces))
 
 
 def _code(text: str) -> str:
@@ -183,7 +210,7 @@ def page(story: Story) -> str:
 
 def comment(story: Story) -> str:
     """The summary in one line of HTML, for a column of comments."""
-    return body(summary(story)).replace("\n", "")
+    return body(summary(story)).replace("\n<", "<").replace("\n", "&#10;")
 
 
 def notebook(story: Story) -> str:

@@ -93,6 +93,7 @@ class Server:
 def serve() -> None:
     """The server: frames from standard input; for each what a child says, and how it ended."""
     import torch
+    from IPython.core import inputtransformer2  # noqa: F401
     from torch.testing import assert_close
 
     from coursegrade import grade_one, runner, student  # noqa: F401  what every child needs

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import json
 import pickle
-import sys
 import time
 from typing import NamedTuple
 
-from . import answers, forked, notebook, unpack, watched
+from . import answers, forked, limits, notebook, unpack, watched
 from .exercise import Tests
 from .limits import Limits
 from .notebook import NOT_YET, Given, Unreadable
 
-HERE_ALONE = {"asked", "error", "ours"}  # of a row what no report needs
 GRADED, LOOK, UNREADABLE, FAULT = "graded", "graded: look", "unreadable", "fault"
+MOST, LONGEST = 50, 300  # flags and failed cells that are told, and characters of one
 
 
 class Task(NamedTuple):
@@ -51,8 +50,14 @@ def mark(task: Task) -> dict:
 
 def blank(task: Task) -> dict:
     """The record of a hand-in before anything is known of it."""
-    record = {"student": task.student, "status": UNREADABLE, "problem": task.problem}
-    return record | {"flags": list(task.flags), "cells": {}, "rows": [], "answers": {}}
+    record = {"student": task.student, "status": UNREADABLE, "problem": task.problem[:LONGEST]}
+    return record | {"flags": few(task.flags), "cells": {}, "rows": [], "answers": {}}
+
+
+def few(words) -> list[str]:
+    """As many of them, and as much of each, as a person reads."""
+    more = [f"and {len(words) - MOST} more"] if len(words) > MOST else []
+    return [one[:LONGEST] for one in words[:MOST]] + more
 
 
 def in_worker(task: Task) -> dict:
@@ -64,7 +69,17 @@ def in_worker(task: Task) -> dict:
         why = f"to read and mark it took more than {task.limits.whole:g} s"
         return blank(task) | {"problem": why}
     except ValueError:
+        if ended.startswith(f"{limits.KILLED}:"):
+            return blank(task) | {"problem": limits.too_much(task.limits)[0]}
         return blank(task) | {"status": FAULT, "problem": f"its worker ended with {ended}"}
+
+
+class Read(NamedTuple):
+    """What a hand-in holds."""
+
+    code: list[tuple[int, str]]
+    answers: dict[str, str]
+    look: list[str]
 
 
 def examine(task: Task) -> dict:
@@ -73,16 +88,33 @@ def examine(task: Task) -> dict:
     Raises:
         MemoryError: it needs more than the worker has.
     """
-    record = blank(task)
+    try:
+        return _marked(task, read(task))
+    except Unreadable as problem:
+        return blank(task) | {"problem": str(problem)}
+
+
+def read(task: Task) -> Read:
+    """Read a hand-in; nothing of it runs.
+
+    Raises:
+        Unreadable: there is nothing to mark.
+        MemoryError: it needs more than the worker has.
+    """
     try:
         cells = unpack.cells(task.name, task.raw)
-        flags = _looked_at(cells, task)
-    except Unreadable as problem:
-        return record | {"problem": str(problem)}
-    except (RecursionError, ValueError) as problem:  # of its text: nothing of it has run
-        return record | {"problem": f"it can't be read: {type(problem).__name__}"}
+        look = _looked_at(cells, task)
+        return Read(
+            notebook.code_cells(cells), answers.answers(cells, task.given, task.by_hand), look
+        )
+    except (RecursionError, ValueError) as problem:
+        raise Unreadable(f"it can't be read: {type(problem).__name__}") from None
+
+
+def _marked(task: Task, found: Read) -> dict:
+    record = blank(task)
     try:
-        return record | _graded(task, cells, flags)
+        return record | _graded(task, found)
     except (KeyboardInterrupt, MemoryError):
         raise
     except BaseException as problem:  # ours: GraderFault, or a bug of the grader
@@ -109,37 +141,38 @@ def _is_this_assignment(cells, names: set[str], given: Given) -> None:
     """Refuse another assignment, which may share a name or a helper with this one.
 
     Raises:
-        Unreadable: it defines hardly anything that is to be delivered, and has no text of it.
+        Unreadable: it defines nothing that is to be delivered, or little below other headings.
     """
     wanted = set(given.delivered)
     own = wanted & names
-    headed = any(source.strip() in given.texts for kind, source in cells if source.startswith("#"))
-    if wanted and len(own) <= len(wanted) / 4 and not (own and headed):
+    headings = [text.strip() for kind, text in cells if kind == "markdown" and text[:1] == "#"]
+    foreign = headings and not any(text in given.texts for text in headings)
+    if wanted and (not own or (foreign and len(own) <= len(wanted) / 4)):
         raise Unreadable(f"it is not this assignment: it defines {len(own)} of {len(wanted)} names")
 
 
-def _graded(task: Task, cells, look: list[str]) -> dict:
+def _graded(task: Task, found: Read) -> dict:
     from . import runner  # it imports torch
     from .student import Student
 
-    student = Student(notebook.code_cells(cells), task.limits)
+    student = Student(found.code, task.limits)
     try:
         rows = runner.counted(runner.run(student, task.tests, task.salt, task.references))
     finally:
         student.close()
     report = student.report()
-    look += _raised(rows)
-    written = answers.answers(cells, task.given, task.by_hand)
-    look = report["flags"] + look
-    look += [f"{question}: no written answer" for question, text in written.items() if not text]
+    look = report["flags"] + found.look + _raised(rows)
+    look += [
+        f"{question}: no written answer" for question, text in found.answers.items() if not text
+    ]
     if rows and all(row.message == NOT_YET for row in rows):
         look.append("no question is answered in code")
     return {
         "status": LOOK if look else GRADED,
-        "flags": [*task.flags, *_with_ours(rows), *look],
-        "cells": {str(number): words for number, words in report["cells"].items()},
-        "rows": [{k: v for k, v in row._asdict().items() if k not in HERE_ALONE} for row in rows],
-        "answers": written,
+        "flags": few([*task.flags, *_with_ours(rows), *look]),
+        "cells": {str(number): words for number, words in list(report["cells"].items())[:MOST]},
+        "rows": [row.record() for row in rows],
+        "answers": found.answers,
     }
 
 
@@ -160,23 +193,16 @@ def _raised(rows) -> list[str]:
     return found
 
 
-def _limit(memory: int) -> None:
-    """Bound this process; the systems that can't have a box in a machine of its own."""
-    try:
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    except (ImportError, ValueError, OSError):
-        print("no memory limit here", file=sys.stderr)
-
-
 def work(raw: bytes) -> bytes:
     """What the worker does: a packed task becomes a record, as one line of JSON."""
     task = pickle.loads(raw)
-    _limit(task.limits.memory)
+    limits.bound(task.limits.memory)
+    why = limits.too_much(task.limits)[1]
     try:
-        record = examine(task)
-    except MemoryError:
-        why = f"to read and mark it takes more than {task.limits.memory >> 20} MB of memory"
-        record = blank(task) | {"problem": why}
+        with limits.reading(task.limits):
+            found = read(task)
+        why = f"to mark it takes more than {task.limits.memory >> 20} MB of memory"
+        record = _marked(task, found)
+    except (Unreadable, MemoryError) as problem:
+        record = blank(task) | {"problem": str(problem) if isinstance(problem, Unreadable) else why}
     return json.dumps(record).encode()

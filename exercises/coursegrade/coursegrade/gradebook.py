@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from . import late, returns, roster
-from .safe import FORMULA
+from .safe import cell, no_formula
 from .totals import Total, most, results, totals
 
 EMPTY = {"", "-", "–"}  # Moodle writes a dash where there is no grade
@@ -92,15 +92,15 @@ def _owners(book: roster.Roster, found: list[Total]) -> tuple[dict[int, Total], 
     rows: dict[int, list[Total]] = {}
     notes = []
     for total in found:
-        people = book.find(total.result)
+        people, why, note = book.owners(total.result)
         who = total.result["student"]
         if not people:
             notes.append(f"not in the roster: {who}")
-        elif len(people) > 1:
-            labels = "; ".join(person.label for person in people)
-            notes.append(f"left as it was: {who} may be any of {labels}")
+        elif why:
+            notes.append(f"left as it was: {who} {why}")
+        notes += [note] if note else []
         for person in people:
-            rows.setdefault(person.row, []).append(total if len(people) == 1 else None)
+            rows.setdefault(person.row, []).append(None if why else total)
     owner = {}
     for row, several in rows.items():
         certain = [total for total in several if total is not None]
@@ -123,20 +123,13 @@ def _locked(book: roster.Roster, row: int, before: str) -> str:
 
 def _safe_cells(book: roster.Roster) -> dict[tuple[int, int], str]:
     return {
-        (person.row, column): f"'{cell.text}"
+        (person.row, column): no_formula(cell.text)
         for person in book.people
         for column, cell in enumerate(book.table.rows[person.row])
-        if runs(cell.text)
+        if no_formula(cell.text) != cell.text
+        and cell.text.strip() not in EMPTY
+        and not NUMBER.fullmatch(cell.text.strip())
     }
-
-
-def runs(text: str) -> bool:
-    """Whether a spreadsheet may take a text for a formula. Numbers and a lone dash are none."""
-    if text.startswith(("\t", "\r")):
-        return bool(text.strip())
-    if text.strip() in EMPTY or NUMBER.fullmatch(text.strip()):
-        return False
-    return text.lstrip().startswith(FORMULA)
 
 
 def _writes_commas(book: roster.Roster) -> bool:
@@ -152,6 +145,7 @@ def write(
     column: str = "",
     only_auto: bool = False,
     policy: late.Policy | None = None,
+    groups=None,
 ) -> tuple[Path, Filled]:
     """Fill the export at `path` with the results in `folder`; nothing that exists is overwritten.
 
@@ -160,6 +154,7 @@ def write(
     Args:
         out: the file to write; by default ``NAME-filled.csv`` beside the export.
         column: which column; by default the one that is called as the exercise.
+        groups: the file of Canvas's group set: each member gets the mark of the group's hand-in.
 
     Raises:
         ValueError: the files are not what they should be, or `out` is there already.
@@ -172,30 +167,42 @@ def write(
         target = Path(out) / f"{path.stem}-filled{path.suffix}" if Path(out).is_dir() else Path(out)
     if target.exists() or target.is_symlink():
         raise ValueError(f"OUT is there already and is not overwritten: {target}")
-    book = roster.read(path)
+    book = roster.read(path, groups)
     title = content["title"]
     guesses = tuple(dict.fromkeys((title, title.partition(":")[0].strip(), content["exercise"])))
     place = book.column(column, guesses)
-    found = totals(folder, only_auto)
+    found, notes = totals(folder, only_auto), []
     if policy:
-        found = late.apply(policy, found, most(content, only_auto), _told(book, found))
+        notes = late.nobodys(policy, found)
+        told = _told(book, found, policy)
+        found = late.apply(policy, found, most(content, only_auto), told)
     told = returns.stories(folder, content, found, only_auto)
     filled = fill(book, returns.commented(found, told), place)
-    notes = _differs(book, place, content, only_auto) + filled.notes
+    notes += _differs(book, place, content, only_auto) + filled.notes
     _save(target, filled.content)
     notes += returns.write(folder, content, found, told)
     return target, filled._replace(notes=notes)
 
 
-def _told(book: roster.Roster, found: list[Total]) -> dict[str, str] | None:
-    """How late each student was, in the roster's words; None where it doesn't tell."""
+def _told(book: roster.Roster, found: list[Total], policy: late.Policy) -> dict[str, str] | None:
+    """How late each student was, in the roster's words; None where it doesn't tell.
+
+    Raises:
+        ValueError: Moodle and the policy both give a student more time: it would count twice.
+    """
     if book.shape is not roster.WORKSHEET:
         return None
     told = {}
     for total in found:
         people = book.find(total.result)
         if len(people) == 1:
-            told[total.result["student"]] = book.late(people[0].row)
+            student, row = total.result["student"], people[0].row
+            told[student] = book.late(row)
+            if cell(student) in policy.due_dates and book.extended(row):
+                raise ValueError(
+                    f"LATE: Moodle counts from the extension that it granted {cell(student)}: "
+                    "take this student out of due_dates"
+                )
     return told
 
 

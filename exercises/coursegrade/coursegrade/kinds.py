@@ -75,7 +75,8 @@ def close(got, want, atol=1e-4, rtol=1e-3):
     if isinstance(got, list | torch.Tensor) and isinstance(want, list | torch.Tensor):
         alike = (close(*pair, atol, rtol) for pair in zip(got, want, strict=False))
         return len(got) == len(want) and all(alike)
-    return type(got) is type(want) and got == want
+    alike = got == want  # what is no value and stays in the box says so here
+    return type(got) is type(want) and alike
 
 
 def same(got, want):

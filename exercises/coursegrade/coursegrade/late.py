@@ -2,7 +2,8 @@
 
 How late a hand-in was is told by Moodle's grading worksheet. Gradescope's metadata say when it
 came, so that `due` is needed. Canvas's file names say "late" and not how late. What is not told is
-looked up in the table `lateness`, and what stands in it counts before all else.
+looked up in the table `lateness`, and what stands in it counts before all else. All of these count
+from the assignment's deadline; who has more time by the table `due_dates` is late from then on.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ DAY = 86400
 UNITS = {"year": 365 * DAY, "week": 7 * DAY, "day": DAY, "hour": 3600, "min": 60, "sec": 1}
 SPAN = re.compile(r"(\d{1,6}) (year|week|day|hour|min|sec)(?:ute|ond)?s?\b,?\s*")
 MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.\d+)? ?(Z|[+-]\d\d:?\d\d)")
-KEYS = {"percent_a_day", "cap", "grace", "due", "lateness"}
+KEYS = {"percent_a_day", "cap", "grace", "due", "due_dates", "lateness"}
 
 
 class Policy(NamedTuple):
@@ -32,12 +33,29 @@ class Policy(NamedTuple):
     grace: int  # seconds: so late costs nothing; beyond it, days count from the deadline
     due: datetime | None
     lateness: dict[str, int] | None  # seconds, by student as gradebook.csv has them
+    due_dates: dict[str, datetime | int] = {}  # noqa: RUF012 (a tuple): a moment, or seconds more
 
     def lost(self, seconds: int, most: int) -> Decimal:
         """The points that so late a hand-in loses, of `most`."""
         if seconds <= self.grace:
             return Decimal(0)
         return most * min(self.percent_a_day * math.ceil(seconds / DAY), self.cap) / 100
+
+    def extension(self, student: str) -> int:
+        """The seconds by which a student's deadline is later than that of all.
+
+        Raises:
+            ValueError: the student has a moment, and the moment of all is not known.
+        """
+        own = self.due_dates.get(student, 0)
+        if isinstance(own, int):
+            return own
+        if self.due is None:
+            raise ValueError(
+                f"LATE: only how late {student} was is known: write how much more time due_dates "
+                "gives, such as '3 days', or the deadline of all as due"
+            )
+        return int((own - self.due).total_seconds())
 
 
 def seconds(text: str) -> int:
@@ -99,6 +117,9 @@ def _policy(content: dict) -> Policy:
         raise ValueError(
             f"due must be a moment with an offset, 2026-10-14T23:59:00+02:00, got {due}"
         )
+    own = content.get("due_dates", {})
+    if not isinstance(own, dict):
+        raise ValueError(f"due_dates must be a table, got {own!r}")
     told = content.get("lateness")
     if not isinstance(told, dict | None):
         raise ValueError(f"lateness must be a table, got {told!r}")
@@ -107,7 +128,28 @@ def _policy(content: dict) -> Policy:
         grace=seconds(content.get("grace", "0")),
         due=due,
         lateness=None if told is None else {who: seconds(text) for who, text in told.items()},
+        due_dates={who: _own(who, value, due) for who, value in own.items()},
     )
+
+
+def _own(who: str, value, due: datetime | None) -> datetime | int:
+    """A student's own due date, or how much more time there is."""
+    if isinstance(value, str) and SPAN.match(value.strip()):
+        return seconds(value)
+    if getattr(value, "tzinfo", None) is None:
+        raise ValueError(
+            f"due_dates of {who} must be a moment with an offset and without quotes, "
+            f"2026-10-17T23:59:00+02:00, or how much more time, '3 days', got {value}"
+        )
+    if due and value < due:
+        raise ValueError(f"due_dates of {who} is {value}, before due, {due}")
+    return value
+
+
+def nobodys(policy: Policy, found: list[Total]) -> list[str]:
+    """Whose own due date finds no hand-in: there may be none yet, or the name is another one."""
+    names = {cell(total.result["student"]) for total in found}
+    return [f"due_dates: no hand-in of {who}" for who in policy.due_dates if who not in names]
 
 
 def apply(
@@ -129,19 +171,38 @@ def apply(
     late = []
     for total in found:
         span = _span(policy, total.result, told)
+        total = total._replace(late=span or 0, extension=_in_words(policy, total.result))
         if total.points is None:
-            late.append(total._replace(late=span or 0))
+            late.append(total)
         elif span is None:
             why = "nothing says how late it was: write it into the table lateness"
             late.append(total._replace(points=None, why_not=why))
         else:
             points = max(Decimal(0), total.points - policy.lost(span, most))
-            late.append(total._replace(points=points, late=span))
+            late.append(total._replace(points=points))
     return late
+
+
+def _in_words(policy: Policy, result: dict) -> str:
+    own = policy.due_dates.get(cell(result["student"]), 0)
+    return in_words(own) if isinstance(own, int) else str(own)
 
 
 def _span(policy: Policy, result: dict, told: dict[str, str] | None) -> int | None:
     """How late a hand-in was, in seconds, or None where only that it was late is known."""
+    student = cell(result["student"])
+    if result["source"] == "gradescope" and student not in (policy.lateness or ()):
+        own = policy.due_dates.get(student, 0)
+        due, more = (policy.due, own) if isinstance(own, int) else (own, 0)
+        if due:
+            when = moment(result.get("at", ""))
+            return when and max(0, int((when - due).total_seconds()) - more)
+    span = _after_the_deadline(policy, result, told)
+    return max(0, span - policy.extension(student)) if span else span
+
+
+def _after_the_deadline(policy: Policy, result: dict, told: dict[str, str] | None) -> int | None:
+    """The same where the moment is not known, and counted from the deadline of all."""
     student = cell(result["student"])
     if policy.lateness and student in policy.lateness:
         return policy.lateness[student]
@@ -150,9 +211,6 @@ def _span(policy: Policy, result: dict, told: dict[str, str] | None) -> int | No
         return None if said is None else seconds(said or "0")
     if result["source"] == "canvas":
         return None if "late" in result["flags"] else 0
-    if result["source"] == "gradescope" and policy.due:
-        when = moment(result.get("at", ""))
-        return when and max(0, int((when - policy.due).total_seconds()))
     if policy.lateness is None:
         needed = {
             "moodle": "the grading worksheet as ROSTER, or the table lateness",

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import ast
 import json
-import re
 from typing import NamedTuple
+
+from . import repair
 
 MAX_SOURCE = 4 << 20  # characters of all cells
 PLACEHOLDER = "*write here*"
 NOT_YET = "not answered yet"
 SELF_CHECK = "### SELF-CHECK"
 EXPERIMENT = "### EXPERIMENT"  # begins a cell that a person reads
-NAMES = re.compile(r"[\w, \t]+")
-QUESTION = re.compile(r"[\w.]+\?{1,2}")
 DEFINITIONS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-KEPT_CELL_MAGICS = ("time", "timeit", "capture", "prun")  # their cells are Python
 
 
 class Unreadable(Exception):
     """The hand-in can't be read: no marks, not zero marks."""
+
+    def __init__(self, why: str):
+        super().__init__(why[:300])  # there may be names of files in it
 
 
 def parse(raw: bytes) -> list[tuple[str, str]]:
@@ -48,49 +49,29 @@ def _cell(cell: dict) -> tuple[str, str]:
 def code_cells(cells) -> list[tuple[int, str]]:
     """(number, source) of the cells to run, numbered from 1 as a reader counts all cells.
 
-    Of our own self-check cells only definitions run: a student may have written an answer there.
+    All of it is Python (see `repair`). Of our own self-check cells only definitions run: a student
+    may have written an answer there.
     """
     found = []
-    for number, (kind, source) in enumerate(cells, start=1):
-        if kind != "code" or not source.strip() or source.lstrip().startswith(EXPERIMENT):
+    for number, (kind, text) in enumerate(cells, start=1):
+        if kind != "code" or not text.strip() or text.lstrip().startswith(EXPERIMENT):
             continue
-        if source.lstrip().startswith("%%"):
-            magic, _, source = source.lstrip().partition("\n")
-            if magic[2:].split(" ")[0].strip() not in KEPT_CELL_MAGICS:
-                continue
-        source = _plain(source)
-        if SELF_CHECK in source:
-            source = definitions(source)
-        found.append((number, source))
+        source = repair.python(text)
+        if source is not None:
+            found.append((number, definitions(source) if SELF_CHECK in text else source))
     return found
 
 
-def _plain(source: str) -> str:
-    """Python alone. What parses stays as it is: a `%` may be a continued line's modulo."""
-    if tree_of(source) is not None:
-        return source
-    lines = source.split("\n")
-    return "\n".join(_indent(line) + "pass" if _is_magic(line) else line for line in lines)
-
-
-def _indent(line: str) -> str:
-    return line[: len(line) - len(line.lstrip(" \t"))]
-
-
-def _is_magic(line: str) -> bool:
-    """A line of IPython's own: a magic, a shell command, a question; also after ``x =``."""
-    bare = line.strip(" \t")
-    left, _, right = line.partition("=")
-    assigned = right.lstrip(" \t").startswith(("%", "!")) and NAMES.fullmatch(left)
-    return bare.startswith(("%", "!", "?")) or bool(assigned or QUESTION.fullmatch(bare))
-
-
 def tree_of(source: str) -> ast.Module | None:
-    """A cell's syntax, None where it is no Python or too deep for one."""
+    """A cell's syntax, or that of the file it writes; None where it is no Python or too deep."""
     try:
-        return ast.parse(source)
+        tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+    match tree.body:
+        case [ast.Expr(ast.Call(ast.Attribute(attr="run_cell_magic"), [_, _, ast.Constant(body)]))]:
+            return tree_of("\n" + str(body))
+    return tree
 
 
 def text_of(node: ast.AST) -> str:
@@ -101,16 +82,11 @@ def text_of(node: ast.AST) -> str:
         return ""
 
 
-def parts(source: str) -> list[str]:
-    """What a cell imports and defines, one by one, without what it does."""
+def definitions(source: str) -> str:
+    """What a cell imports and defines, without what it does; empty where it is no Python."""
     tree = tree_of(source)
     body = tree.body if tree is not None else []
-    return [text_of(node) for node in body if isinstance(node, DEFINITIONS)]
-
-
-def definitions(source: str) -> str:
-    """What a cell defines, without what it does; empty where it is no Python."""
-    return "\n".join(parts(source))
+    return "\n".join(text_of(node) for node in body if isinstance(node, DEFINITIONS))
 
 
 class Given(NamedTuple):
@@ -141,14 +117,16 @@ def functions_in(source: str) -> list[ast.AST]:
 
 
 def names_in(code) -> set[str]:
-    """The functions, classes and variables that code cells define at their top level."""
-    found = set()
-    for _, source in code:
-        tree = tree_of(source)
-        for node in tree.body if tree is not None else ():
-            if isinstance(node, ast.FunctionDef | ast.ClassDef):
-                found.add(node.name)
-            elif isinstance(node, ast.Assign):
-                names = [name for target in node.targets for name in ast.walk(target)]
-                found |= {name.id for name in names if isinstance(name, ast.Name)}
+    """The functions, classes and variables that code cells define outside of these."""
+    found, waiting = set(), [tree_of(source) for _, source in code]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names = [name for target in targets for name in ast.walk(target)]
+            found |= {name.id for name in names if isinstance(name, ast.Name)}
+        elif node is not None:
+            waiting += ast.iter_child_nodes(node)
     return found

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import inspect
+import io
 import re
+import tokenize
 from pathlib import Path
 
 import jupytext
@@ -33,6 +35,7 @@ INLINED = (kinds.plain, kinds._table, kinds.close, kinds.same, kinds.Kept, kinds
 INLINED += (kinds._stamp, kinds.Answers, selfcheck.points, selfcheck.cases, selfcheck.check)
 INLINED += (selfcheck.dry_run, selfcheck.of_cell)
 MODULES_OF_TOOLS = "ast hashlib json numbers re sys torch".split()
+APART = re.compile(r"(?<![.\w])(plain|close|same|Kept|Answers)\b")
 LEAST = 20  # characters of a line that says something: "return weights" does not
 
 
@@ -105,7 +108,19 @@ def tools_cell(exercise: Exercise) -> str:
     parts = [inspect.getsource(thing).rstrip() for thing in INLINED]
     head = f"{SELF_CHECK} tools: run me, change nothing"
     parts += ["KEPT = Kept()"]
-    return "\n\n\n".join(["\n".join([head, *sorted(set(imports))]), *parts, *helpers])
+    return apart("\n\n\n".join(["\n".join([head, *sorted(set(imports))]), *parts, *helpers]))
+
+
+def apart(source: str) -> str:
+    """Code of ours in whose words no name of a student's can stand: `close` becomes `_close`."""
+    lines = source.splitlines(keepends=True)
+    tokens = list(tokenize.generate_tokens(io.StringIO(source).readline))
+    for token in reversed([token for token in tokens if token.type == tokenize.NAME]):
+        (row, start), (_, end) = token.start, token.end
+        line = lines[row - 1]
+        if APART.fullmatch(line[:end], start):
+            lines[row - 1] = f"{line[:start]}_{line[start:]}"
+    return "".join(lines)
 
 
 def check_cell(exercise: Exercise, question: str) -> str:
@@ -114,7 +129,7 @@ def check_cell(exercise: Exercise, question: str) -> str:
     tests = [test for test in tests_in(ast.parse(public)) if question_of(test) == question]
     head = f"{SELF_CHECK} {question}: run me, change nothing (grading has its own copy)"
     call = f"check({', '.join(test.name for test in tests)})"
-    return "\n\n\n".join([head, *(_source(public, test) for test in tests), call])
+    return apart("\n\n\n".join([head, *(_source(public, test) for test in tests), call]))
 
 
 def _source(text: str, node) -> str:
@@ -146,7 +161,7 @@ def delivered(exercise: Exercise) -> tuple[str, ...]:
     for cell in jupytext.reads(exercise.source, fmt="py:percent").cells:
         if cell.cell_type == "code" and not cell.source.startswith(EXPERIMENT):
             for node in ast.parse(cell.source).body:
-                if hasattr(node, "name") and SOLUTION.search(_source(cell.source, node) + "\n"):
+                if hasattr(node, "name") and "### BEGIN SOLUTION" in _source(cell.source, node):
                     found.append(node.name)
     return tuple(found)
 
@@ -182,7 +197,8 @@ def _telling(block: str, shown: set[str]) -> list[str]:
 
 def write(exercise: Exercise, out: Path) -> tuple[Path, Path]:
     """Write both notebooks: OUT/student/NAME.ipynb and OUT/solution/NAME.ipynb."""
-    student, solution = build(exercise), build(exercise, solution=True)  # refuse before writing
+    exercise.rubrics()  # refuse before writing
+    student, solution = build(exercise), build(exercise, solution=True)
     paths = out / "student" / f"{exercise.name}.ipynb", out / "solution" / f"{exercise.name}.ipynb"
     for path, text in zip(paths, (student, solution), strict=True):
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -12,21 +12,28 @@ import os
 from decimal import Decimal
 from pathlib import Path
 
-from . import feedback, written
+from . import edits, feedback, overrides, written
 from .grade_one import FAULT, UNREADABLE
-from .safe import cell, file_name, typed, whole
+from .safe import cell, file_name, whole
 
 BLANK = {UNREADABLE, FAULT}
 
 
-def marks(record: dict, points: dict[str, int]) -> dict[str, int | str]:
-    """Points by question and in all; blank, never zero, where nothing could be marked."""
+def tested(record: dict, points: dict[str, int]) -> dict[str, int | str]:
+    """The tests' points by question; blank, never zero, where nothing could be marked."""
     if record["status"] in BLANK:
-        return {**dict.fromkeys(points, ""), "auto": ""}
+        return dict.fromkeys(points, "")
     got = dict.fromkeys(points, 0)
     for row in record["rows"]:
         got[row["question"]] += row["points"] * row["ok"]
-    return {**got, "auto": sum(got.values())}
+    return got
+
+
+def marks(record: dict, points: dict[str, int]) -> dict[str, int | Decimal | str]:
+    """What counts by question and in all: an instructor's points stand before those of tests."""
+    given = {q: override.points for q, override in record.get("override", {}).items()}
+    got = {**tested(record, points), **given}
+    return {**got, "auto": "" if "" in got.values() else sum(got.values())}
 
 
 def put(path: Path, content: str | bytes) -> None:
@@ -37,9 +44,9 @@ def put(path: Path, content: str | bytes) -> None:
 
 
 def table(path: Path, header: list, rows: list[list], encoding: str = "utf-8") -> None:
-    """Write a CSV file."""
+    """Write a CSV file; each cell in quotes, whatever stands in it."""
     text = io.StringIO(newline="")
-    csv.writer(text).writerows([header, *rows])
+    csv.writer(text, quoting=csv.QUOTE_ALL).writerows([header, *rows])
     put(path, text.getvalue().encode(encoding))
 
 
@@ -47,71 +54,138 @@ def write(out: Path, about: dict, records: list[dict]) -> list[str]:
     """Write every report; feedback of students who are no longer there is removed.
 
     Marks that stand in an older written.csv stay where the answer is the same. The old table is put
-    aside if anything else that a person wrote would go; what was put aside is returned, in words.
+    aside if anything else that a person wrote would go. Returned is what a person should know.
 
     Args:
-        about: what the exercise is: `exercise`, `title`, `salt`, and `points` and `by_hand`, the
-            most that each coded and each written question gives.
+        about: what the exercise is: `exercise`, `title`, `salt`, `points` and `by_hand`, the most
+            that each coded and each written question gives, and `rubrics` of written ones.
     """
-    points = about["points"]
+    put(out / "results.json", json.dumps({**about, "results": records}, indent=1))
+    overrides.begin(out)
+    records, wrong = overrides.applied(out, about, records)
     texts = [
         [cell(record["student"]), question, whole(record["answers"].get(question, ""))]
         for record in records
-        if record["status"] not in BLANK
+        if marks(record, about["points"])["auto"] != ""
         for question in sorted({*about["by_hand"], *record["answers"]})
     ]
-    by_hand, notes = _hand_marks(out, texts)
-    header = ["student", "status", "notes", *points, "auto", "auto_max"]
-    header += [f"{question}_by_hand" for question in about["by_hand"]]
-    rows = []
-    for record in records:
-        student = cell(record["student"])
-        line = [student, record["status"], cell(_notes(record))]
-        line += [*marks(record, points).values(), sum(points.values())]
-        rows.append(line + [by_hand.get((student, q), ("", ""))[0] for q in about["by_hand"]])
-    texts = [
-        [who, question, *by_hand.get((who, question), ("", "")), text]
-        for who, question, text in texts
-    ]
-    table(out / "gradebook.csv", header, rows)
-    table(out / "written.csv", written.COLUMNS, texts, "utf-8-sig")  # else Excel spoils "José"
-    put(out / "results.json", json.dumps({**about, "results": records}, indent=1))
+    texts = [[*text, rubric(about, text[1])] for text in texts]
+    rows, notes = _hand_marks(out, texts)
+    written_table(out / "written.csv", about, rows)
+    by_hand, _ = written.hands(rows, about["by_hand"], about.get("rubrics", {}))
+    notes += [f"not counted: {words}" for words in wrong] + gradebook(out, about, records, by_hand)
     tell(out / "feedback", stories(about, records, by_hand))
     return notes
 
 
+def rubric(about: dict, question: str) -> str:
+    """The rubric of a written question for the eyes of a marker, in a cell."""
+    items = about.get("rubrics", {}).get(question, [])
+    return whole("\n".join(f"{i}. {words} ({most})" for i, (words, most) in enumerate(items, 1)))
+
+
+def written_table(path: Path, about: dict, rows: list[written.HandMark]) -> None:
+    """Write a table for a marker, with a column for each item of the longest rubric."""
+    n = max(map(len, [*about.get("rubrics", {}).values(), *(row.items for row in rows)]), default=0)
+    header = ["student", "question", "mark", "comment", *(f"item {i + 1}" for i in range(n))]
+    header += ["rubric"] * bool(n) + ["answer"]
+    lines = []
+    for row in rows:
+        items = [cell(text) for text in row.items] + [""] * (n - len(row.items))
+        line = [row.student, row.question, cell(row.mark), whole(row.comment), *items]
+        lines.append(line + [row.rubric] * bool(n) + [row.answer])
+    table(path, header, lines, "utf-8-sig")  # else Excel spoils "José"
+
+
+def gradebook(out: Path, about: dict, records: list[dict], by_hand: dict) -> list[str]:
+    """Write gradebook.csv; what a person changed in the last one is said.
+
+    Args:
+        by_hand: what a person gave each written answer, by student and question.
+    """
+    points, rubrics = about["points"], about.get("rubrics", {})
+    changed = {question for record in records for question in record["override"]}
+    header = ["student", "status", "notes"]
+    header += [f"{q}{end}" for q in points for end in ("", "_override")[: 1 + (q in changed)]]
+    header += ["auto", "auto_max"]
+    header += [
+        f"{q}_{end}" for q in about["by_hand"] for end in ("by_hand", "items")[: 1 + (q in rubrics)]
+    ]
+    rows = []
+    for record in records:
+        student, counts = cell(record["student"]), marks(record, points)
+        row = [student, record["status"], cell(_notes(record))]
+        for question, raw in tested(record, points).items():
+            row.append(raw)
+            if question in changed:
+                row.append(_number(counts[question]) if question in record["override"] else "")
+        row += [_number(counts["auto"]), sum(points.values())]
+        for question in about["by_hand"]:
+            given = by_hand.get((student, question), feedback.Hand(None, 0, ""))
+            row.append("" if given.mark is None else feedback.number(given.mark))
+            if question in rubrics:
+                row.append(" | ".join(feedback.number(item.got) for item in given.items))
+        rows.append(row)
+    path, last = out / "gradebook.csv", out / ".gradebook.csv"
+    notes = [note] if (note := edits.said(path, last)) else []
+    for one in (last, path):
+        table(one, header, rows)
+    for record in records:
+        raw = tested(record, points)
+        notes += [
+            f"{overrides.NAME} gives {cell(record['student'])} less than the tests in {question}: "
+            f"{feedback.number(override.points)}, not {raw[question]}"
+            for question, override in record["override"].items()
+            if raw[question] != "" and override.points < raw[question]
+        ]
+    return notes
+
+
+def _number(value) -> str:
+    return "" if value == "" else feedback.number(value)
+
+
 def _notes(record: dict) -> str:
-    return "; ".join([record["problem"], *record["flags"]]).strip("; ")
+    given = [
+        f"{question}: {feedback.number(points)} by {overrides.NAME}: {reason}"
+        for question, (points, reason) in record["override"].items()
+    ]
+    return "; ".join([record["problem"], *given, *record["flags"]]).strip("; ")
 
 
-def _hand_marks(out: Path, texts: list[list[str]]) -> tuple[dict, list[str]]:
-    """Marks to carry over, made safe, and what was put aside for not being carried over."""
-    by_hand, lost = written.kept(out / "written.csv", texts)
-    notes = []
+def _hand_marks(out: Path, texts: list[list[str]]) -> tuple[list[written.HandMark], list[str]]:
+    """The rows of written.csv with the marks that are carried over, and what was put aside."""
+    kept, lost, other = written.kept(out / "written.csv", texts)
+    notes = [f"the rubric of {question} changed after answers were marked" for question in other]
     if lost:
         aside = written.put_aside(out / "written.csv")
         notes.append(
             f"an answer changed after it was marked, or you added columns: see your {aside.name}"
         )
-    return {key: (cell(mark), whole(comment)) for key, (mark, comment) in by_hand.items()}, notes
+    rows = []
+    for student, question, answer, words in texts:
+        fresh = written.HandMark(student, question, "", "", answer, rubric=words)
+        old = kept.get((student, question), fresh)
+        rows.append(old._replace(answer=answer, rubric=words))
+    return rows, notes
 
 
 def stories(about: dict, records: list[dict], by_hand: dict) -> list[feedback.Story]:
     """What each student is told.
 
     Args:
-        by_hand: mark and comment, as written.csv has them, by student and question.
+        by_hand: what a person gave each written answer, by student and question.
     """
     found = []
     for record in records:
         got = marks(record, about["points"])
-        hands = {}
-        for question, most in about["by_hand"].items():
-            mark, comment = by_hand.get((cell(record["student"]), question), ("", ""))
-            known = Decimal(mark.replace(",", ".")) if written.NUMBER.fullmatch(mark) else None
-            hands[question] = feedback.Hand(known, most, typed(comment))
         del got["auto"]
-        found.append(feedback.Story(record, about["exercise"], got, about["points"], hands))
+        hands = {
+            q: by_hand.get((cell(record["student"]), q), feedback.Hand(None, most, ""))
+            for q, most in about["by_hand"].items()
+        }
+        points, raw = about["points"], tested(record, about["points"])
+        found.append(feedback.Story(record, about["exercise"], got, points, hands, raw=raw))
     return found
 
 

@@ -17,26 +17,30 @@ from . import feedback, handins, late, reports, written
 from .safe import cell
 from .totals import Total, most
 
-CANVAS_NUMBERS = re.compile(r"[^_]+(?:_late)?_(\d+)_(\d+)_", re.IGNORECASE)
-HEADER = ["student", "points", "of", "before_lateness", "late", "taken_off", "why_not"]
+HEADER = ["student", "points", "of", "before_lateness", "extension", "late", "taken_off"]
+HEADER += ["why_not"]
 BORN = (1980, 1, 1, 0, 0, 0)  # the same archive from the same marks
 
 
 def stories(folder, content: dict, found: list[Total], only_auto: bool) -> list[feedback.Story]:
     """What each student is told when the marks are final."""
-    rows = written.read(Path(folder) / "written.csv")
-    by_hand = {(row.student, row.question): (row.mark, row.comment) for row in rows}
     about = content | ({"by_hand": {}} if only_auto else {})
-    told = reports.stories(about, [total.result for total in found], by_hand)
+    told = reports.stories(about, [total.result for total in found], _by_hand(folder, content))
     final = []
     for story, total in zip(told, found, strict=True):
         if total.points is not None:
             words = late.in_words(total.late) if total.raw != total.points else ""
             lost = total.raw - total.points
-            whole = feedback.Total(total.points, most(content, only_auto), lost, words)
+            of = most(content, only_auto)
+            whole = feedback.Total(total.points, of, lost, words, total.extension)
             story = story._replace(total=whole)
         final.append(story)
     return final
+
+
+def _by_hand(folder, content: dict) -> dict:
+    rows = written.read(Path(folder) / "written.csv")
+    return written.hands(rows, content["by_hand"], content.get("rubrics", {}))[0]
 
 
 def commented(found: list[Total], told: list[feedback.Story]) -> list[Total]:
@@ -48,12 +52,16 @@ def commented(found: list[Total], told: list[feedback.Story]) -> list[Total]:
 
 
 def write(folder, content: dict, found: list[Total], told: list[feedback.Story]) -> list[str]:
-    """Write all of it into the folder of results; what could not go into an archive is returned."""
+    """Write all of it into the folder of results, and gradebook.csv anew.
+
+    Returned is what could not go into an archive, and which edits of gradebook.csv count nothing.
+    """
     folder = Path(folder)
     of = most(content, only_auto=bool(told) and not told[0].by_hand)
     reports.table(folder / "totals.csv", HEADER, [_row(total, of) for total in found])
     reports.tell(folder / "feedback", told)
-    notes = []
+    by_hand = _by_hand(folder, content)
+    notes = reports.gradebook(folder, content, content["results"], by_hand)
     for system, place in (("moodle", moodle_place), ("canvas", canvas_place)):
         some = [story for story in told if story.record["source"] == system]
         path = folder / f"feedback-{system}.zip"
@@ -67,10 +75,12 @@ def write(folder, content: dict, found: list[Total], told: list[feedback.Story])
 def _row(total: Total, of: int) -> list[str]:
     name = cell(total.result["student"])
     if total.points is None:
-        return [name, "", str(of), "", late.in_words(total.late), "", cell(total.why_not)]
+        known = ["", str(of), "", total.extension, late.in_words(total.late), ""]
+        return [name, *known, cell(total.why_not)]
     lost = total.raw - total.points
     numbers = [feedback.number(total.points), str(of), feedback.number(total.raw)]
-    return [name, *numbers, late.in_words(total.late), feedback.number(lost), ""]
+    known = [total.extension, late.in_words(total.late), feedback.number(lost)]
+    return [name, *numbers, *known, ""]
 
 
 def moodle_place(record: dict) -> tuple[str, str]:
@@ -85,12 +95,15 @@ def moodle_place(record: dict) -> tuple[str, str]:
 def canvas_place(record: dict) -> tuple[str, str]:
     """The same for Canvas; "" where what was handed in is no notebook."""
     file = record.get("file", "")
-    match = CANVAS_NUMBERS.match(file)
-    if not match or handins.kind(file) != "notebook":
+    wrote = handins.canvas(file)
+    if not wrote or handins.kind(file) != "notebook":
         return "", ""
-    name = re.sub(r"[^a-z]", "", record["name"].lower())
-    name = "student" if name in ("", "anon") else name  # "anon" is a word of Canvas's
-    return f"{name}_{match[1]}_{match[2]}_feedback.ipynb", "notebook"
+    name, number, upload, _ = wrote[0]
+    if number:
+        letters = re.sub(r"[^a-z]", "", name.lower())
+        letters = "student" if letters in ("", "anon") else letters  # "anon" is Canvas's word
+        name = f"{letters}_{number}"
+    return f"{name}_{upload}_feedback.ipynb", "notebook"
 
 
 def _archive(path: Path, some: list[feedback.Story], place) -> list[str]:

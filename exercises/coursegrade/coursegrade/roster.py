@@ -12,7 +12,8 @@ import re
 import unicodedata
 from typing import NamedTuple
 
-from . import tables
+from . import handins, tables
+from .groups import Groups, word
 
 SURNAMES = ("surname", "last name", "lastname")
 FIRST_NAMES = ("first name", "firstname")
@@ -71,6 +72,20 @@ class Person(NamedTuple):
     names: frozenset[str]
     identifiers: frozenset[str]
 
+    def is_called(self, name: str) -> bool:
+        """Whether Canvas's file names have `name` for this person, surname first or last."""
+        wanted = word(name)
+        own = map(word, self.names)
+        return any(len(one) == len(wanted) and wanted in one + one for one in own)
+
+
+class Owners(NamedTuple):
+    """Whose a hand-in is: the mark of each of `people`, unless `why` says what is not certain."""
+
+    people: list[Person]
+    why: str = ""
+    note: str = ""  # what a person should know even so
+
 
 def shape_of(header: list[str]) -> Shape | None:
     """The export that has this header, in any order of columns."""
@@ -90,12 +105,15 @@ def plain(name: str) -> str:
 class Roster:
     """An export, its students, and its columns.
 
+    Args:
+        groups: who is in whose group, where Canvas has one hand-in for a group.
+
     Raises:
         ValueError: the table is not one that we know.
     """
 
-    def __init__(self, table: tables.Table):
-        self.table, self.shape = table, shape_of(table.header)
+    def __init__(self, table: tables.Table, groups: Groups | None = None):
+        self.table, self.shape, self._groups = table, shape_of(table.header), groups
         if self.shape is None:
             raise ValueError(f"no export that we know has the columns {table.header}")
         self._columns = {}
@@ -124,6 +142,10 @@ class Roster:
         found = LATE.search(self.text(row, "status")) if self.shape is WORKSHEET else None
         return found[1] if found else ""
 
+    def extended(self, row: int) -> bool:
+        """Whether Moodle granted an extension: it then tells how late one was after that."""
+        return "extension granted" in self.text(row, "status").lower()
+
     def _is(self, row) -> bool:
         """Whether a row is a student's: Canvas has rows of points and of posting above them."""
         if not any(cell.text.strip() for cell in row):
@@ -142,6 +164,33 @@ class Roster:
         number = number.split()[-1] if self.shape is WORKSHEET and number else number
         label = whole or f"{first} {last}".strip() or number
         return Person(row, label, number, frozenset(names - {""}), frozenset(identifiers - {""}))
+
+    def owners(self, result: dict) -> Owners:
+        """Whose a hand-in is, as far as it is certain; `result` as in `find`, with the `file`."""
+        if self.shape is CANVAS and result["source"] == "canvas":
+            return self._of_canvas(result)
+        people = self.find(result)
+        labels = "; ".join(person.label for person in people)
+        return Owners(people, f"may be any of {labels}" if len(people) > 1 else "")
+
+    def _of_canvas(self, result: dict) -> Owners:
+        """By Canvas's number; where it is not certain which number that is, the name decides."""
+        wrote = handins.canvas(result.get("file", ""))
+        wrote = wrote or [handins.Named(result["name"], result["id"], "", False)]
+        people, fitting = [], []
+        for name, number, *_ in wrote:
+            of_number = [person for person in self.people if person.number == number]
+            people += of_number
+            fitting += [[person] for person in of_number if person.is_called(name)]
+            if self._groups and (members := self._groups.members(number, name)):
+                fitting.append([person for person in self.people if person.number in members])
+        if len(fitting) == 1:
+            return Owners(fitting[0])
+        labels = " or ".join(person.label for person in people)
+        why = f"has the number of {labels} and another name; if it is a group's, GROUPS= is needed"
+        if len(wrote) == len(people) == 1 and not self._groups and wrote[0].name != "anon":
+            return Owners(people, note=f"{result['student']} {why}")
+        return Owners(people, why)
 
     def find(self, result: dict) -> list[Person]:
         """Whose a hand-in may be: one student, or nobody, or several that can't be told apart.
@@ -206,8 +255,11 @@ def _bare(name: str) -> str:
     return DECORATION.sub("", name.strip()).strip().casefold()
 
 
-def read(path) -> Roster:
+def read(path, groups=None) -> Roster:
     """The roster in a file.
+
+    Args:
+        groups: the file of Canvas's group set, if there is one.
 
     Raises:
         ValueError: it is no export that we know; the message says what is needed.
@@ -218,4 +270,6 @@ def read(path) -> Roster:
         lambda header: shape_of(header) is not None,
         f"an export that we know ({shapes}; in English)",
     )
-    return Roster(known)
+    if groups and shape_of(known.header) is not CANVAS:
+        raise ValueError(f"GROUPS goes with Canvas's export, and {path} is another one")
+    return Roster(known, Groups(groups) if groups else None)

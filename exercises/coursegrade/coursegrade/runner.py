@@ -34,6 +34,11 @@ class Row(NamedTuple):
     error: str = ""  # what their code raised, for a person
     ours: tuple[str, ...] = ()  # the earlier questions that our solution stood in for
 
+    def record(self) -> dict:
+        """What the reports need of it, as JSON can hold it."""
+        here_alone = ("asked", "error", "ours")
+        return {key: value for key, value in self._asdict().items() if key not in here_alone}
+
 
 @functools.lru_cache(maxsize=16)  # the same tests for one hand-in after the other
 def _compiled(source: str, name: str) -> types.CodeType:

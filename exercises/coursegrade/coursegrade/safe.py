@@ -5,7 +5,13 @@ from __future__ import annotations
 import hashlib
 import re
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "|", "%")
+# A formula begins with one of these, also in wide and small forms, where a cell does: that is after
+# each `;`, tab and line break for a reader that splits there. What comes before it may be skipped.
+BEGINS = "[=＝﹦+＋﹢\\-－﹣@＠﹫|%]"
+SKIPPED = r'(?:[^\S\t\r\n\u2028\u2029]|["\u00ad\u200b-\u200f\u2060\ufeff])*'
+PIECE, RUNS = r"(?:^|(?<=[;\t\r\n\u2028\u2029]))", rf"(?=[\t\r]|{SKIPPED}{BEGINS})"
+FORMULA, QUOTED = re.compile(PIECE + RUNS), re.compile(f"{PIECE}'{RUNS}")
+NUMBER = re.compile(r"[+-]?[0-9]+([.,][0-9]+)?")
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 STRANGE = re.compile(r"[^\x20-\x7e\n\u00a0-\u1fff\u2030-\ud7ff\uf900-\ufaff]")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -23,22 +29,23 @@ def every(text) -> str:
 
 def cell(text) -> str:
     """A table's cell in one line; what a spreadsheet would take for a formula gets a quote."""
-    return _no_formula(clean(text).replace("\n", " "))
+    line = clean(text).replace("\n", " ")
+    return line if NUMBER.fullmatch(line) else no_formula(line)
 
 
 def whole(text) -> str:
     """A table's cell with every character that was written."""
-    return _no_formula(every(text))
+    return no_formula(every(text))
+
+
+def no_formula(text: str) -> str:
+    """A quote before all that some spreadsheet would run; the same if it was there already."""
+    return FORMULA.sub("'", text)
 
 
 def typed(text: str) -> str:
-    """What a person typed into a cell: the quote that `whole` put before it is gone."""
-    return text[1:] if text.startswith("'") and text[1:].lstrip().startswith(FORMULA) else text
-
-
-def _no_formula(text: str) -> str:
-    number = re.fullmatch(r"-?\d+(\.\d+)?", text)
-    return f"'{text}" if text.lstrip().startswith(FORMULA) and not number else text
+    """What a person typed into a cell: the quotes that `no_formula` put into it are gone."""
+    return QUOTED.sub("", text)
 
 
 def file_name(student: str) -> str:

@@ -61,11 +61,8 @@ def check(*tests):
 
 def dry_run(names, modules, most=64):
     """Say what grading will say of this notebook; save it before."""
-    said = [
-        f"{name} is not defined: its question has no answer"
-        for name in names
-        if name not in globals()
-    ]
+    gone = [name for name in names if name not in globals()]
+    said = [f"{name} is not defined: its question has no answer" for name in gone]
     said += [f"{name} gives {kind}, where numbers are wanted" for name, kind in sorted(KEPT.odd)]
     books = [path for path in Path().glob("*.ipynb") if "dry_run([" in path.read_text("utf-8")]
     for path in sorted(books):
@@ -79,9 +76,7 @@ def dry_run(names, modules, most=64):
         said.append("this notebook's file is not found here, so that its cells are not looked at")
     for words in said or ["nothing was found that would cost points"]:
         print("dry run  ", words)
-    print(
-        "dry run   grading compares values: float64, numpy, lists and tuples are as good as tensors"
-    )
+    print("dry run   values are compared: float64, numpy, a list or a tuple is as good as a tensor")
 
 
 def of_cell(cell, modules):
@@ -93,13 +88,13 @@ def of_cell(cell, modules):
     if source.startswith("%%"):
         return
     try:
-        tree = ast.parse(re.sub(r"^[ \t]*[%!].*(\\\n.*)*$", "0", source, flags=re.MULTILINE))
+        tree = ast.parse(re.sub(r"^[ \t]*[%!](?:.*\\\n)*.*$", "0", source, flags=re.MULTILINE))
     except SyntaxError as problem:
         yield f"is no Python at its line {problem.lineno}: what can't be read does not count"
         return
     for node in ast.walk(tree):
         found = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        found += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        found += [node.module or ""] if isinstance(node, ast.ImportFrom) else []  # "" of a dot
         for name in {name.partition(".")[0] for name in found}:
-            if name not in modules and name not in sys.stdlib_module_names:
+            if name and name not in modules and name not in sys.stdlib_module_names:
                 yield f"imports {name}, which is not there in grading"

@@ -23,8 +23,9 @@ import tokenize
 from pathlib import Path
 from typing import NamedTuple
 
-from . import answers, feedback, handins, notebook, safe, unpack
+from . import answers, feedback, handins, limits, notebook, safe, unpack
 from .exercise import Exercise
+from .limits import Limits
 from .notebook import Unreadable
 
 RUN, WINDOW = 12, 5
@@ -32,8 +33,7 @@ LEAST = 8  # fingerprints of its own that two hand-ins must share
 SHARE = 0.4  # of what the smaller one has of its own; two independent solutions share 0.11 at most
 COMMON = 10  # what more hand-ins than this and a tenth of the class have is common knowledge
 MOST_TOKENS = 50_000
-SECONDS, MEMORY = 30, 2 << 30  # of the processor, for reading one hand-in
-WHOLE = 300  # seconds in all: a busy machine is nobody's fault
+WHOLE = 300  # seconds for a process with one hand-in: it waits where the machine is busy
 LAYOUT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 LAYOUT |= {tokenize.ENCODING, tokenize.ENDMARKER}
 
@@ -148,30 +148,29 @@ def read(name: str, raw: bytes, by_hand: tuple[str, ...]) -> Prints:
         )
         answer = json.loads(done.stdout)
     except (subprocess.TimeoutExpired, ValueError):
-        raise Unreadable("to read it took too much time or memory") from None
+        raise Unreadable(limits.too_much(Limits())[0]) from None
     if isinstance(answer, str):
         raise Unreadable(answer)
     return Prints(*answer)
 
 
 def _work() -> None:
-    try:
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
-    except (ImportError, ValueError, OSError):
-        pass  # no such limit here
     name, raw, by_hand = pickle.load(sys.stdin.buffer)
     try:
-        answer = prints(unpack.cells(name, raw), by_hand)
+        with limits.reading(Limits()):
+            answer = prints(unpack.cells(name, raw), by_hand)
     except Unreadable as problem:
         answer = str(problem)
+    except MemoryError:
+        answer = limits.too_much(Limits())[1]
     json.dump(answer, sys.stdout)
 
 
 def public(exercise: Exercise) -> dict[str, Prints]:
-    """What this repository shows to everybody: the solution, and the other correct ones."""
+    """What this repository shows to everybody: solutions, and what its tests compare with.
+
+    Each function of the tests is a text: whoever takes one of many has little of them all.
+    """
     import ast
 
     from . import release  # it imports torch, which a process for each hand-in shall not do
@@ -186,6 +185,11 @@ def public(exercise: Exercise) -> dict[str, Prints]:
         if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "CORRECT":
             for name, code in ast.literal_eval(node.value).items():
                 found[f"mutants.py, {name!r}"] = prints([("code", code), *released])
+    for name, source in exercise.tests._asdict().items():
+        for node in ast.parse(source).body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name[:5] != "test_":
+                cell = "code", ast.get_source_segment(source, node)
+                found[f"test_{name}.py, {node.name!r}"] = prints([cell, *released])
     return found
 
 
@@ -230,9 +234,9 @@ def write(exercise: Exercise, submissions, out: Path) -> tuple[list[Pair], list[
     by_hand = tuple(exercise.by_hand())
     for one in handins.find(submissions)[0]:
         try:
-            path = one.files[0] if one.files else None
-            if path is None:
-                raise Unreadable("no notebook")
+            if not one.files:
+                raise Unreadable(one.problem or "no notebook")
+            path = one.files[0]
             found[one.student] = read(path.name, handins.read_bytes(path), by_hand)
         except Unreadable as problem:
             missed.append(f"{one.student}: {problem}")

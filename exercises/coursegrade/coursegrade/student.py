@@ -8,9 +8,13 @@ import time
 from . import calls, kinds, wire
 from .box import Box, Ended
 from .limits import Limits
-from .notebook import NOT_YET, definitions, parts
+from .notebook import NOT_YET, definitions
 
 MOST_ASKED = 1 << 16  # characters of one question to a model of the tests' own
+NOTED = {  # what the box says of how it ran something
+    "compile": "uses torch.compile: here it runs uncompiled",
+    "cpu": "asks for a GPU: here it runs on the CPU",
+}
 
 
 class StudentError(AssertionError):
@@ -192,7 +196,7 @@ class Student(_Calls):
 
     def __init__(self, cells, limits: Limits = Limits()):  # noqa: B008 (a tuple)
         self._cells = {number: source for number, source in cells}
-        self._whole = set(self._cells)  # cells not yet reduced to their definitions
+        self._ends = {number: [] for number in self._cells}  # the statements that ended a box
         self._limits, self._box, self._starts = limits, None, 0
         self._end = time.monotonic() + limits.run
         self._strikes: dict[str, int] = {}
@@ -234,34 +238,38 @@ class Student(_Calls):
             self.close()
         raise StudentError("the notebook keeps ending the process")
 
-    def _run_cell(self, number: int) -> bool:
-        """Run a cell; False where it took the box down: then only its definitions are kept.
-
-        Where it fails, what it imports and defines is run line by line: one line that works only on
-        Colab must not cost all others.
+    def _cell(self, number: int) -> dict:
+        """What runs a cell: all of it; once it ended a box, all but the statement that did; then
+        what it defines; then nothing.
         """
-        source = self._cells[number]
+        source, ends = self._cells[number], self._ends[number]
+        if len(ends) > 1:
+            source, ends = definitions(source) if len(ends) == 2 else "", []
+        return {"do": "cell", "number": number, "source": source, "skip": ends, "seed": 0}
+
+    def _run_cell(self, number: int) -> bool:
+        """Run a cell; False where it took the box down: then less of it runs next time."""
         try:
-            error = self._run(number, source)
-            if error:
-                self._cell_errors.setdefault(number, error)
-                self._flags[f"cell {number} failed ({error.partition(':')[0]})"] = None
-                for part in parts(source):
-                    self._run(number, part)
+            answer = self._box.ask(self._cell(number), self._left(self._limits.cell))
         except (TimeoutError, Ended) as problem:
             slow = isinstance(problem, TimeoutError)
             why = "did not finish" if slow else f"stopped the notebook ({problem})"
             self._flags[f"cell {number} {why}"] = None
             self._cell_errors[number] = why
-            self._cells[number] = definitions(source) if number in self._whole else ""
-            self._whole.discard(number)
+            self._ends[number].append(self._box.at)
             return False
+        if error := answer.get("error"):
+            words = ": ".join(map(str, error if isinstance(error, list) else [error]))[:300]
+            self._cell_errors.setdefault(number, words)
+            self._flags[f"cell {number} failed ({words.partition(':')[0]})"] = None
+        self._note(f"cell {number}", answer)
         return True
 
-    def _run(self, number: int, source: str) -> str:
-        request = {"do": "cell", "number": number, "source": source, "seed": 0}
-        answer = self._box.ask(request, self._left(self._limits.cell))
-        return ": ".join(map(str, answer.get("error", ())))[:300]
+    def _note(self, where: str, answer: dict) -> None:
+        said = str(answer.get("noted"))
+        for word in NOTED:
+            if word in said:
+                self._flags[f"{where} {NOTED[word]}"] = None
 
     def _left(self, seconds: float) -> float:
         left = self._end - time.monotonic()
@@ -280,7 +288,9 @@ class Student(_Calls):
             self._start()
         try:
             left = self._left(self._limits.call)
-            return self._box.ask({**request, "seed": 0}, left, self._asked)
+            answer = self._box.ask({**request, "seed": 0}, left, self._asked)
+            self._note(name, answer)
+            return answer
         except TimeoutError:
             why = f"{name} did not answer within {self._limits.call:g} s"
         except Ended as problem:

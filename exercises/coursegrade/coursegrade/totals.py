@@ -7,7 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
 
-from . import reports, safe, written
+from . import overrides, reports, safe, written
 
 
 class Total(NamedTuple):
@@ -18,14 +18,15 @@ class Total(NamedTuple):
     why_not: str
     raw: Decimal | None = None  # before anything was taken off for being late
     late: int = 0  # seconds, where a policy asked for them
+    extension: str = ""  # what a policy gives this student, in words
     comment: str = ""  # in HTML, for a column of comments
 
 
 def results(folder) -> dict:
-    """What `make grade` wrote into a folder.
+    """What `make grade` wrote into a folder, with the instructor's overrides.
 
     Raises:
-        ValueError: there is none, or an older version wrote it.
+        ValueError: there is none, or an older version wrote it, or a row of overrides.csv is wrong.
     """
     path = Path(folder) / "results.json"
     try:
@@ -35,6 +36,9 @@ def results(folder) -> dict:
     known = isinstance(content, dict) and {"title", "by_hand", "points"} <= set(content)
     if not known or any("source" not in result for result in content["results"]):
         raise ValueError(f"{path} was written by an older version: run make grade once more")
+    content["results"], wrong = overrides.applied(folder, content, content["results"])
+    if wrong:
+        raise ValueError("\n".join(wrong))
     return content
 
 
@@ -48,10 +52,11 @@ def totals(folder, only_auto: bool = False) -> list[Total]:
         ValueError: a mark in written.csv is not one, or is for nobody who handed in.
     """
     content = results(folder)
-    given = {}
+    given, begun = {}, set()
     if not only_auto and content["by_hand"]:
         rows = written.read(Path(folder) / "written.csv")
-        given = written.points(rows, content["by_hand"])
+        given = written.points(rows, content["by_hand"], content.get("rubrics"))
+        begun = {(row.student, row.question) for row in rows if row.marked}
     names = [safe.cell(result["student"]) for result in content["results"]]
     strangers = sorted({student for student, _ in given} - set(names))
     if strangers:
@@ -60,7 +65,11 @@ def totals(folder, only_auto: bool = False) -> list[Total]:
     found = []
     for result, name in zip(content["results"], names, strict=True):
         auto = reports.marks(result, content["points"])["auto"]
-        missing = [question for question in questions if (name, question) not in given]
+        missing = [
+            q + " (not every item has a number)" * ((name, q) in begun)
+            for q in questions
+            if (name, q) not in given
+        ]
         why = f"{result['status']}: {result['problem']}" if auto == "" else ""
         if not why and missing:
             why = f"no mark in written.csv for {', '.join(missing)}"

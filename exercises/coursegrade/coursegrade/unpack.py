@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import stat
 import zipfile
 from pathlib import PurePosixPath
@@ -11,13 +12,23 @@ from .handins import MAX_SIZE, choose, kind
 from .notebook import MAX_SOURCE, Unreadable, parse
 
 MAX_MEMBERS = 1000
+REPEATED = re.compile(r"[:,[-]\s*\*\w")  # an alias of YAML
+MAX_CELLS = 2000  # an assignment has some 40
+MAX_CODE = (
+    1 << 20
+)  # characters; as a tree they are some 300 times as large, pictures in text are not
 
 
 def cells(name: str, raw: bytes) -> list[tuple[str, str]]:
     """The cells of a notebook, of a script, or of the one notebook or script in an archive."""
     if raw.startswith(b"PK\x03\x04"):
         name, raw = _member(raw)
-    return _script(raw) if kind(name) == "script" else parse(raw)
+    found = _script(raw) if kind(name) == "script" else parse(raw)
+    if len(found) > MAX_CELLS:
+        raise Unreadable(f"it has {len(found)} cells, {MAX_CELLS} are read at most")
+    if sum(len(source) for kind, source in found if kind == "code") > MAX_CODE:
+        raise Unreadable(f"it has more than {MAX_CODE >> 20} million characters of code")
+    return found
 
 
 def _member(raw: bytes) -> tuple[str, bytes]:
@@ -58,4 +69,8 @@ def _script(raw: bytes) -> list[tuple[str, str]]:
     text = raw.decode("utf-8-sig", "replace")
     if len(text) > MAX_SOURCE:
         raise Unreadable(f"it has more than {MAX_SOURCE >> 20} million characters")
-    return [(cell.cell_type, cell.source) for cell in jupytext.reads(text, fmt="py:percent").cells]
+    if text.startswith("# ---") and REPEATED.search(text.partition("\n# ---")[0]):
+        raise Unreadable("the YAML in its header repeats parts of itself, which can have no end")
+    # A cell before all: jupytext takes the header for a comment, and reads no YAML.
+    cells = jupytext.reads(f"# %%\n{text}", fmt="py:percent").cells
+    return [(cell.cell_type, cell.source) for cell in cells if cell.source.strip()]

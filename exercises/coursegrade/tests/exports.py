@@ -46,11 +46,29 @@ def record(name, points=MOST, source="folder", id="", status=grade_one.GRADED, a
     }
 
 
-def write_results(out, *records):
+def write_results(out, *records, **more):
     about = {"exercise": EXERCISE.name, "title": EXERCISE.title(), "salt": "a"}
-    about |= {"points": EXERCISE.points(), "by_hand": {"q5": 4}}
+    about |= {"points": EXERCISE.points(), "by_hand": {"q5": 4}} | more
     out.mkdir(exist_ok=True)
     return reports.write(out, about, sorted(records, key=lambda r: r["student"]))
+
+
+def table(path, **how):
+    """The rows of a table as dictionaries."""
+    text = path.read_text(encoding="utf-8-sig")
+    return list(csv.DictReader(io.StringIO(text, newline=""), **how))
+
+
+def change(path, edit, encoding="utf-8-sig", delimiter=","):
+    """What a person does to a table in a spreadsheet, which saves it in its own form."""
+    rows = table(path)
+    for row in rows:
+        edit(row)
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, rows[0], delimiter=delimiter)
+    writer.writeheader()
+    writer.writerows(rows)
+    path.write_bytes(text.getvalue().encode(encoding, "replace"))
 
 
 def mark_by_hand(out, comment="", **marks):

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import hostile
-from grading_helpers import ALL, Book, code_of, mutants_of, rows_of
+from grading_helpers import ALL, KINDS, Book, code_of, mutants_of, of_other_kind, rows_of
 
 from coursegrade import batch, reports, runner, safe
 from coursegrade.limits import Limits
@@ -45,13 +45,15 @@ class Member(NamedTuple):
 def marks(text):
     """What the notebook deserves, by a way that has no box, no worker and no file."""
     rows = runner.counted(rows_of(EXERCISE, code_of(text), SALT))
-    rows = [row._asdict() for row in rows]
+    rows = [row.record() for row in rows]
     return reports.marks({"status": GRADED, "rows": rows}, EXERCISE.points())["auto"]
 
 
 def honest():
     """(status, points, text): full marks, each by another way."""
     yield GRADED, FULL, Book(EXERCISE).text()
+    for how in KINDS:
+        yield GRADED, FULL, of_other_kind(EXERCISE, how).text()
     for code in mutants_of(EXERCISE).CORRECT.values():
         book = Book(EXERCISE)
         book.cells.insert(-1, {"cell_type": "code", "source": code})

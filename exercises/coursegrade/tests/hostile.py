@@ -150,11 +150,23 @@ AFTER = {  # code after Q2's definitions: nothing may be lost
 Q1 = {  # another Q1: its points are lost, no other
     "loop in function": (CUE + "while True: pass\n", LOOK, "did not answer"),
     "exit in function": (CUE + "import os; os._exit(0)\n", LOOK, "the process ended"),
-    "memory in function": (CUE + "return torch.ones(20 * 2**30)\n", GRADED, ""),
-    "huge answer": (CUE + "return torch.zeros(50_000_000)\n", GRADED, ""),
-    "deep answer": (CUE + "x = []\n    for _ in range(500): x = [x]\n    return x\n", GRADED, ""),
-    "endless answer": (CUE + "x = []\n    x.append(x)\n    return x\n", GRADED, ""),
-    "equals everything": (EQUAL, GRADED, ""),
+    "memory in function": (
+        CUE + "return torch.ones(20 * 2**30)\n",
+        LOOK,
+        "every test ends in an error",
+    ),
+    "huge answer": (CUE + "return torch.zeros(50_000_000)\n", LOOK, "every test ends in an error"),
+    "deep answer": (
+        CUE + "x = []\n    for _ in range(500): x = [x]\n    return x\n",
+        LOOK,
+        "every test ends in an error",
+    ),
+    "endless answer": (
+        CUE + "x = []\n    x.append(x)\n    return x\n",
+        LOOK,
+        "every test ends in an error",
+    ),
+    "equals everything": (EQUAL, LOOK, "every test ends in an error"),
     "fake frames": (
         ALL_DESCRIPTORS
         + CUE

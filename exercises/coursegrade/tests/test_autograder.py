@@ -14,6 +14,7 @@ import pytest
 from grading_helpers import ALL, Book
 
 from coursegrade import __main__, autograder, bubblewrap, container, reports
+from coursegrade.modules import MODULES
 from coursegrade.mutants import edited
 
 EXERCISE = ALL[0]
@@ -49,7 +50,8 @@ def test_the_zip_holds_what_gradescope_asks_for(archive):
             assert packed.getinfo(name).external_attr >> 16 & 0o111
             subprocess.run(["bash", "-n"], input=packed.read(name), check=True)
         setup = packed.read("setup.sh").decode()
-    assert "torch==" in setup and "jupytext==" in setup and "chmod -R go-rwx" in setup
+    assert all(f" {name.lower()}==" in setup for name in ("jupytext", *MODULES))
+    assert "chmod -R go-rwx" in setup
     assert "exercise/01_cues/test_hidden.py" in names and "coursegrade/driver.py" in names
     assert archive.stat().st_size < 200_000
     with pytest.raises(ValueError, match=r"must end in \.zip"):

@@ -237,7 +237,8 @@ def test_reaching_around_is_flagged(code, flagged):
 
 def test_written_answers_are_collected():
     cells = [("markdown", "**Answer Q5:**\n\n*write here*"), ("markdown", "**Answer Q6:** =1+1")]
-    assert answers.answers(cells) == {"q5": "", "q6": "=1+1"}
+    assert answers.answers(cells, by_hand=("q5", "q6")) == {"q5": "", "q6": "=1+1"}
+    assert answers.answers(cells, by_hand=("q6",)) == {"q6": "=1+1"}  # no label makes a question
     assert safe.cell("=1+1") == "'=1+1" and safe.cell("-2.5") == "-2.5"
     assert safe.cell(" @x") == "' @x" and safe.cell("a\n=b") == "a =b"
 

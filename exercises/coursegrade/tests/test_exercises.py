@@ -99,6 +99,9 @@ def test_the_table_says_what_the_tests_say(exercise):
             rf"## {question}\..*\n#\n# \*{n} points, {minutes} minutes", exercise.source
         )
     assert exercise.by_hand() == {question.lower(): int(n) for question, n, _ in table[-2:]}
+    rubrics = {question: sum(int(n) for _, n in x) for question, x in exercise.rubrics().items()}
+    assert rubrics == exercise.by_hand()
+    assert all(3 <= len(items) <= 4 for items in exercise.rubrics().values())
     assert exercise.source.count("*Rubric, 4 points:*") == 2 and "Find the bug" in exercise.source
     assert exercise.source.count("*Deliverable:*") == len(table)
 

@@ -16,6 +16,7 @@ from coursegrade import feedback, gradebook, returns, safe
 
 FORMULA = r"Here $W_q x_i * y_i^{(t)} < d_k$ and \(e^{-s}\), see `f(x)[0]`: (1 point)"
 OURS = {"html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "code", "blockquote"}
+MARKUP = {"em", "strong", "ul", "ol", "li", "pre", "hr", "br", "a"}  # what Markdown may add
 ANY = st.one_of(
     st.text(max_size=40),
     st.text("`*_[]()#!|~<>&$\\\n\r\t ab1.-=+:/", max_size=40),
@@ -36,11 +37,14 @@ def story(student="ada", hint="A hint.", said="", comment="", flags=()):
 class Tags(HTMLParser):
     def __init__(self, text):
         super().__init__()
-        self.seen, self.words = set(), []
+        self.seen, self.words, self.links = set(), [], []
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
         self.seen.add(tag)
+        if tag not in ("html", "meta"):  # ours
+            self.links += [value for name, value in attrs if name == "href"]
+            assert {name for name, _ in attrs} <= {"href", "title", "class", "start"}
 
     def handle_data(self, data):
         self.words.append(data)
@@ -75,6 +79,66 @@ def test_what_the_instructor_wrote_stays():
     assert "\\(" not in feedback.markdown(story(hint="The weights (all of them) sum to one."))
     assert "<script" not in feedback.markdown(story(comment="<script>"))
     assert "<script" not in feedback.page(story(comment="<script>", hint="<script>"))
+
+
+COMMENT = """**Well** done, *but* see:
+
+1. [the chapter](https://example.org/a_b) and `f(x)`
+2. $W_q$, $ a*b*c $, $$x_1*y_2*z$$, \\(a*b*c\\) \\[a*b*c\\]
+second line
+
+# A heading
+
+```
+for x in y:
+    z < 3
+```"""
+
+
+def test_a_comment_is_rendered_as_markdown():
+    page = feedback.page(story(comment=COMMENT))
+    for part in (
+        *("<strong>Well</strong> done, <em>but</em>", "<ol>\n<li>", "<code>f(x)</code>"),
+        '<a href="https://example.org/a_b">the chapter</a>',
+        r"$W_q$, $ a*b*c $, $$x_1*y_2*z$$, \(a*b*c\) \[a*b*c\]<br />",
+        *("<strong>A heading</strong>", "<pre><code>for x in y:\n    z &lt; 3\n</code></pre>"),
+    ):
+        assert part in page
+    assert page.count("<h1>") == 1
+    line = feedback.comment(story(comment=COMMENT))  # Moodle's column: one line, the same lines
+    assert "\n" not in line and "for x in y:&#10;    z &lt; 3" in line and "<ol><li>" in line
+    assert COMMENT.replace("\n", "\n> ") in feedback.markdown(story(comment=COMMENT))
+
+
+@pytest.mark.parametrize(
+    "text, shown",
+    [
+        ("<script>alert(1)</script>", "&lt;script&gt;"),
+        ("<img src=http://e/x>", "&lt;img src=http://e/x&gt;"),
+        ("![x](https://e/x.png)", '!<a href="https://e/x.png">x</a>'),
+        ("![x][1]\n\n[1]: https://e/x.png", '!<a href="https://e/x.png">x</a>'),
+        ("[x](javascript:alert(1))", "[x](javascript:alert(1))"),
+        ("[x](JaVaScRiPt:alert(1))", "[x](JaVaScRiPt:alert(1))"),
+        ("[x](data:text/html;base64,PA==)", "[x](data:"),
+        ("[x](//e/x)", "[x](//e/x)"),
+        ("[x](file:///etc/passwd)", "[x](file:"),
+        ("<javascript:alert(1)>", "&lt;javascript:"),
+        ('[x](http://e/" onclick="y)', "[x](http://e/&quot; onclick=&quot;y)"),
+    ],
+)
+def test_a_comment_holds_no_tag_no_image_and_links_to_the_web_alone(text, shown):
+    page = feedback.page(story(comment=text))
+    assert shown in page and Tags(page).seen <= OURS | {"a"}
+    assert all(link.startswith("https://") for link in Tags(page).links)
+    assert "![" not in feedback.markdown(story(comment=text))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(ANY, max_size=6).map("".join))
+def test_any_comment_makes_a_page_of_tags_that_are_known(text):
+    page = Tags(feedback.page(story(comment=text, hint=text)))
+    assert page.seen <= OURS | MARKUP
+    assert all(link.lower().startswith(("http://", "https://")) for link in page.links)
 
 
 def test_the_report_adds_up():

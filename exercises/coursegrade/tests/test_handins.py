@@ -4,6 +4,7 @@ import io
 import json
 import os
 import stat
+import subprocess
 import zipfile
 
 import pytest
@@ -17,7 +18,7 @@ from coursegrade import (
     notebook,
     release,
     reports,
-    selfcheck,
+    similar,
     unpack,
 )
 from coursegrade.backends import backend
@@ -102,6 +103,99 @@ def test_gradescopes_metadata_gives_names(tmp_path):
     assert all(len(one.files) == 1 for one in found) and not nobodys
 
 
+def owners(folder, *names):
+    """Whose each file is, of files that lie side by side."""
+    folder.mkdir()
+    for name in names:
+        (folder / name).write_bytes(GOOD)
+    found, nobodys = handins.find(folder)
+    assert not nobodys and all(len(one.files) == 1 for one in found)
+    return {(one.student, one.id, one.late, one.source): one.files[0].name for one in found}
+
+
+INSIDE = [
+    "x.ipynb",
+    "Nora_7_assignsubmission_file_x.ipynb",
+    "nora_7_8_x.ipynb",
+    "1_2_3_LATE_4_5.py",
+]
+
+
+@pytest.mark.parametrize("own", [*INSIDE, "_LATE_7_8_x.ipynb", "anon_abcde_8_x.ipynb"])
+def test_whose_a_file_is_the_student_does_not_say(tmp_path, own):
+    moodle = f"Eve Evil_55_assignsubmission_file_{own}"
+    assert owners(tmp_path / "m", moodle) == {("Eve Evil_55", "55", False, "moodle"): moodle}
+    canvas, late = f"evileve_55_901_{own}", f"badbob_LATE_56_902_{own}"
+    assert owners(tmp_path / "c", canvas, late) == {
+        ("evileve_55", "55", False, "canvas"): canvas,
+        ("badbob_56", "56", True, "canvas"): late,
+    }
+
+
+def test_names_as_canvas_writes_them(tmp_path):
+    """Names with `_`, groups, and anonymous ones, where LATE comes first or second."""
+    late = "LATE_anon_x7kq2_906_a.ipynb"
+    assert owners(
+        tmp_path / "c",
+        *("o_brienpat_57_903_01_cues.ipynb", "group1_81_904_a.ipynb", "team_a_LATE_82_905_a.ipynb"),
+        *(late, "anon_LATE_b3cd4_907_2_3_a.ipynb", "anon_55aaa_908_a.ipynb", "_83_909_a.ipynb"),
+    ).keys() == {
+        ("o_brienpat_57", "57", False, "canvas"),
+        ("group1_81", "81", False, "canvas"),
+        ("team_a_82", "82", True, "canvas"),
+        ("anon_x7kq2", "", True, "canvas"),
+        ("anon_b3cd4", "", True, "canvas"),
+        ("anon_55aaa", "", False, "canvas"),
+        ("_83", "83", False, "canvas"),
+    }
+    two = tmp_path / "two"
+    put(two, a_55_901_01_cues_DOT_ipynb=GOOD, a_55_902_02_cues_DOT_ipynb=GOOD)
+    [one] = handins.find(two)[0]
+    assert (one.student, len(one.files)) == ("a_55", 2)
+
+
+def test_a_name_of_several_lines_in_gradescopes_file_is_no_other_student(tmp_path):
+    put(tmp_path, submission_1__a_DOT_ipynb=GOOD)
+    (tmp_path / handins.GRADESCOPE).write_text(
+        "submission_1:\n  :submitters:\n  - :name: |-\n      Eve\n      :sid: '7'\n    :sid: '8'\n"
+    )
+    assert [one.id for one in handins.find(tmp_path)[0]] == ["8"]
+
+
+def deep(folder, levels):
+    """Folders in folders, deeper than a path can be long."""
+    here = os.open(folder, os.O_RDONLY)
+    for _ in range(levels):
+        os.mkdir("aaaa", dir_fd=here)
+        below = os.open("aaaa", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = below
+    os.close(here)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder that may become too deep for Python to remove it, and so for pytest."""
+    yield tmp_path / "in"
+    subprocess.run(["rm", "-r", tmp_path / "in"], check=True)
+
+
+def test_a_folder_without_end_is_one_hand_in_that_cannot_be_read(tmp_path, folder, monkeypatch):
+    put(folder, ada__a_DOT_ipynb=GOOD, deep__a_DOT_ipynb=GOOD, wide__a_DOT_ipynb=GOOD)
+    deep(folder / "deep", 1500)
+    put(folder / "wide", **{f"x{i}": b"" for i in range(60)})
+    monkeypatch.setattr(handins, "MAX_FILES", 50)
+    found = {one.student: one for one in handins.find(folder)[0]}
+    assert len(found["ada"].files) == 1 and not found["ada"].problem
+    for who, why in (("deep", "more than 30 deep"), ("wide", "more than 50 files")):
+        [task] = batch.tasks(EXERCISE, [found[who]], "a", Limits())
+        record = grade_one.mark(task)
+        assert record["status"] == grade_one.UNREADABLE and why in record["problem"]
+        assert why in handins.of_one(folder / who, who).problem
+    missed = similar.write(EXERCISE, folder, tmp_path / "s.html")[1]
+    assert [words.split(":")[0] for words in missed] == ["deep", "wide"]
+
+
 def test_an_archive_is_read_and_not_unpacked(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert unpack.cells("a.zip", zipped(**{"../../a.ipynb": GOOD, "b.csv": b""})) == [
@@ -128,7 +222,28 @@ def test_an_archive_is_read_and_not_unpacked(tmp_path, monkeypatch):
 def test_a_script_has_cells_and_answers():
     text = b"# %% [markdown]\n# **Answer Q5:** yes\n\n# %%\nx = 1\n"
     cells = unpack.cells("a.py", text)
-    assert ("code", "x = 1") in cells and answers.answers(cells) == {"q5": "yes"}
+    assert cells == [("markdown", "**Answer Q5:** yes"), ("code", "x = 1")]
+
+
+def test_the_yaml_of_a_script_is_not_read():
+    """It can name itself again and again, and more of it then than any machine holds."""
+    head = "# ---\n# jupyter:\n#   a: &a [x, x]\n#   b: {}\n# ---\n\n# %%\nx = 1\n"
+    cells = unpack.cells("a.py", head.format("[[[: &nothing {{").encode())
+    assert cells[-1] == ("code", "x = 1") and notebook.definitions(cells[0][1]) == ""
+    for repeats in ("[*a, *a]", "*a"):
+        with pytest.raises(Unreadable, match="repeats parts of itself"):
+            unpack.cells("a.py", head.format(repeats).encode())
+
+
+@pytest.mark.parametrize("name, most", [("a.ipynb", unpack.MAX_CELLS), ("a.py", unpack.MAX_CELLS)])
+def test_a_notebook_has_so_many_cells_and_no_more(name, most):
+    def raw(n):
+        text = [{"cell_type": "code", "source": "x = 1"}] * n
+        return json.dumps({"cells": text}) if name == "a.ipynb" else "# %%\nx = 1\n" * n
+
+    assert len(unpack.cells(name, raw(most).encode())) == most
+    with pytest.raises(Unreadable, match=f"it has {most + 1} cells, {most} are read"):
+        unpack.cells(name, raw(most + 1).encode())
 
 
 def test_heavy_outputs_are_dropped():
@@ -223,13 +338,3 @@ def test_nothing_answered_is_flagged(box):
         "no question is answered in code",
         "q5: no written answer",
     } <= set(record["flags"])
-
-
-def test_a_student_is_told_the_size(tmp_path, monkeypatch, capsys):
-    (tmp_path / "01_cues.ipynb").write_bytes(bytes(3 << 20))
-    monkeypatch.chdir(tmp_path)
-    selfcheck.size()
-    most = handins.MAX_SIZE >> 20
-    said = capsys.readouterr().out
-    assert f"01_cues.ipynb: 3.0 MB of {most} MB at most" in said
-    assert Book(EXERCISE).cells[-1]["source"][-1] == "size()"

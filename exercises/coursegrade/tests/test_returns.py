@@ -105,7 +105,7 @@ def test_moodles_worksheet_gets_late_marks_and_comments(tmp_path, capsys):
     assert [row["Grade"] for row in table] == [str(points).replace(".", ","), "3,00", "8"]
     comments = [row["Feedback comments"] for row in table]
     assert comments[0].startswith(f"<p>Total: {points} of {most} points, which is 23 less ")
-    assert 'Why "so"?</blockquote>' in comments[0] and "\n" not in comments[0]
+    assert "Why &quot;so&quot;?</p></blockquote>" in comments[0] and "\n" not in comments[0]
     assert comments[1:] == ["", 'good, "so far"']  # a person's stays
     assert "comment left as it was: Grace Hopper" in capsys.readouterr().out
     ada, grace, nobody = rows(out / "totals.csv")
@@ -271,3 +271,99 @@ def test_totals_hold_no_formula(tmp_path):
     returns.write(tmp_path, content, found, returns.stories(tmp_path, content, found, True))
     for row in rows(tmp_path / "totals.csv"):
         assert not any(value.startswith(("=", "+", "@")) for value in row.values()), row
+
+
+DUE = RULE + "due = 2026-10-14T22:00:00Z\n"
+OWN = "[due_dates]\nx = {}\n"
+
+
+def known(source, **more):
+    """A total of a hand-in by x, of which no more is known than a source tells."""
+    one = record("x", 20, source=source) | {"student": "x", "at": "2026-10-16 22:00:00 Z"} | more
+    return [gradebook.Total(one, Decimal(20), "", Decimal(20))]
+
+
+@pytest.mark.parametrize(
+    "source, more, told, text, span",
+    [
+        # Gradescope knows the moment: two days late, for all
+        ("gradescope", {}, None, DUE, 2 * DAY),
+        ("gradescope", {}, None, DUE + OWN.format("2026-10-16T23:00:00Z"), 0),
+        ("gradescope", {}, None, DUE + OWN.format("2026-10-16T12:00:00+02:00"), 12 * 3600),
+        ("gradescope", {}, None, RULE + OWN.format("2026-10-16T12:00:00+02:00"), 12 * 3600),
+        ("gradescope", {}, None, DUE + OWN.format("'1 day'"), DAY),
+        ("gradescope", {}, None, DUE + OWN.format("'1 day'") + "[lateness]\nx = '3 days'", 2 * DAY),
+        ("gradescope", {"at": "soon"}, None, DUE + OWN.format("'1 day'"), None),
+        # Moodle's worksheet knows how late
+        ("moodle", {}, {"x": "2 days 3 hours late"}, RULE + OWN.format("'2 days'"), 3 * 3600),
+        ("moodle", {}, {"x": "2 days 3 hours late"}, RULE + OWN.format("'1 week'"), 0),
+        ("moodle", {}, {"x": ""}, RULE + OWN.format("'1 week'"), 0),
+        ("moodle", {}, {"x": "3 days"}, DUE + OWN.format("2026-10-16T22:00:00Z"), DAY),
+        ("moodle", {}, {}, RULE + OWN.format("'2 days'"), None),
+        # Canvas knows that it was late, lateness how late
+        ("canvas", {"flags": ["late"]}, None, RULE + OWN.format("'2 days'"), None),
+        ("canvas", {}, None, RULE + OWN.format("'2 days'"), 0),
+        ("canvas", {"flags": ["late"]}, None, RULE + OWN.format("'2 days'") + "[lateness]\nx = '3 days'", DAY),
+        ("folder", {}, None, RULE + OWN.format("'2 days'") + "[lateness]\nx = '3 days'", DAY),
+        ("folder", {}, None, RULE + OWN.format("'2 days'") + "[lateness]\n", 0),
+        ("folder", {}, None, DUE + OWN.format("2026-10-16T22:00:00Z") + "[lateness]\nx = '3 days'", DAY),
+        ("folder", {}, None, RULE + OWN.format("2026-10-16T22:00:00Z") + "[lateness]\nx = '0'", 0),
+    ],
+)  # fmt: skip
+def test_a_due_date_of_ones_own(tmp_path, source, more, told, text, span):
+    rule = policy(tmp_path, text)
+    [total] = late.apply(rule, known(source, **more), 20, told)
+    lost = rule.lost(span or 0, 20)
+    assert total.late == (span or 0) and total.points == (None if span is None else 20 - lost)
+    assert bool(total.extension) == ("due_dates" in text)
+
+
+@pytest.mark.parametrize(
+    "source, told, text, says",
+    [
+        ("gradescope", None, RULE + OWN.format("'2 days'"), "needed is due"),
+        ("folder", None, RULE + OWN.format("'2 days'"), "needed is the table lateness"),
+        ("moodle", None, RULE + OWN.format("'2 days'"), "needed is the grading worksheet"),
+        ("moodle", {"x": "3 days"}, RULE + OWN.format("2026-10-16T22:00:00Z"), "only how late x was"),
+        ("canvas", None, RULE + OWN.format("2026-10-16T22:00:00Z") + "[lateness]\nx = '1 day'", "only how"),
+    ],
+)  # fmt: skip
+def test_a_due_date_that_cannot_be_counted_from_is_refused(tmp_path, source, told, text, says):
+    with pytest.raises(ValueError, match=f"LATE: .*{says}"):
+        late.apply(policy(tmp_path, text), known(source), 20, told)
+
+
+@pytest.mark.parametrize(
+    "value", ["2026-10-17", "2026-10-17T10:00:00", "3", "'soon'", "'2026-10-17T10:00:00Z'", "['x']"]
+)
+def test_a_due_date_that_is_none_is_refused(tmp_path, value):
+    with pytest.raises(ValueError, match="due_dates of x must be a moment with an offset"):
+        policy(tmp_path, RULE + OWN.format(value))
+    with pytest.raises(ValueError, match=r"LATE: .*before due"):
+        policy(tmp_path, DUE + OWN.format("2025-10-16T22:00:00Z"))
+    with pytest.raises(ValueError, match="due_dates must be a table"):
+        policy(tmp_path, RULE + "due_dates = 3")
+
+
+def test_an_extension_is_told_and_who_has_no_hand_in_is_said(tmp_path, capsys):
+    out, export = tmp_path / "marks", tmp_path / "sheet.csv"
+    status = "Submitted for grading - 4 days 3 hours late"
+    export.write_text(WORKSHEET.replace("ada@example.org,Submitted", f"ada@example.org,{status}"))
+    moodle = {"source": "moodle"}
+    write_results(out, record("Ada Lovelace", 20, id="123", **moodle))
+    mark_by_hand(out, ada="3")
+    policy(tmp_path, RULE + '[due_dates]\n"Ada Lovelace_123" = "3 days"\nbob = "1 day"\n')
+    words = ["gradebook", str(out), "--roster", str(export), "--late", str(tmp_path / "late.toml")]
+    assert __main__.main(words) == 0
+    assert "due_dates: no hand-in of bob" in capsys.readouterr().out
+    [ada] = rows(out / "totals.csv")
+    assert (ada["extension"], ada["late"]) == ("3 days", "1 day 3 hours")
+    assert (ada["before_lateness"], ada["taken_off"]) == ("23", "6.4")
+    [path] = (out / "feedback").glob("Ada*.md")
+    assert "it came 1 day 3 hours late, after an extension (3 days)." in path.read_text()
+    (tmp_path / "sheet-filled.csv").unlink()
+    granted = f"{status} - Extension granted until: Friday, 16 October 2026, 11:59 PM"
+    export.write_text(export.read_text().replace(status, f'"{granted}"'))
+    assert __main__.main(words) == 2
+    assert "Moodle counts from the extension that it granted" in capsys.readouterr().err
+    assert not (tmp_path / "sheet-filled.csv").exists()

@@ -1,5 +1,6 @@
 """Which hand-ins are alike: renamed copies are found, independent solutions are not."""
 
+import ast
 import itertools
 import re
 import subprocess
@@ -35,10 +36,28 @@ def renamed(code):
 def test_independent_solutions_are_not_alike(exercise):
     assert similar.pairs({}, similar.template(exercise), {}) == []
     shown, given = similar.public(exercise), similar.template(exercise)
-    assert len(shown) >= 3
-    for a, b in itertools.combinations(shown, 2):
-        own = [set(shown[name].places) - given for name in (a, b)]
-        assert similar._pair(a, b, *own).share < similar.SHARE / 2, (a, b)
+    ours = {name: one for name, one in shown.items() if not name.startswith("test_")}
+    assert len(ours) >= 3 and any("test_hidden.py" in name for name in shown)
+    own = {name: set(one.places) - given for name, one in shown.items()}
+    for a, b in itertools.combinations(ours, 2):
+        assert similar._pair(a, b, own[a], own[b]).share < similar.SHARE / 2, (a, b)
+    tests = {name: one for name, one in shown.items() if name not in ours}
+    assert [one for one in similar.pairs(ours, given, tests) if one.other in tests] == []
+
+
+@each
+def test_each_function_of_the_tests_is_known_again(exercise):
+    """Whoever hands in a reference of the tests, under other names, is a pair with it."""
+    shown, given = similar.public(exercise), similar.template(exercise)
+    tree = ast.parse(exercise.tests.hidden)
+    slow = [node for node in tree.body if getattr(node, "name", "").startswith("slow_")]
+    assert slow
+    for node in slow:
+        if len(set(shown[f"test_hidden.py, {node.name!r}"].places) - given) < similar.LEAST:
+            continue  # as short as every answer to its question
+        copied = renamed(ast.get_source_segment(exercise.tests.hidden, node))
+        pairs = similar.pairs({"copy": prints_of(exercise, copied)}, given, shown)
+        assert f"test_hidden.py, {node.name!r}" in [pair.other for pair in pairs], node.name
 
 
 @each
