@@ -24,9 +24,13 @@ def check_floating(name: str, tensor: Tensor) -> None:
 
 
 def check_count(name: str, value: int, least: int = 0, most: int | None = None) -> int:
-    """Return `value` as an int, or raise unless it is a whole number from `least` to `most`."""
+    """Return `value` as an int, or raise unless it is a whole number from `least` to `most`.
+
+    A size that torch.compile or torch.export has left open stays open.
+    """
     try:
-        whole = None if isinstance(value, bool) else operator.index(value)
+        plain = type(value) is int or isinstance(value, torch.SymInt)  # index would fix the size
+        whole = value if plain else None if isinstance(value, bool) else operator.index(value)
     except TypeError:  # a float, a string; a float tensor has __index__ and refuses to use it
         whole = None
     if whole is None:

@@ -166,7 +166,7 @@ def gumbel_softmax(
     """
     check_positive("temperature", temperature)
     check_floating("scores", scores)
-    uniform = torch.rand(scores.shape, generator=generator, device=scores.device)
+    uniform = torch.empty(scores.shape, device=scores.device).uniform_(generator=generator)
     tiny = torch.finfo(uniform.dtype).tiny
     exponential = -uniform.clamp(min=tiny).log()
     noise = -exponential.clamp(min=tiny).log()

@@ -338,7 +338,7 @@ class Stack(nn.Module):
     def no_past(self, like: Tensor) -> tuple[KeyValues, ...]:
         """The past of sequences that have not begun: (b, h_kv, 0, d), with the batch of `like`."""
         heads = (block.self_attention.attention for block in self.blocks)
-        sizes = ((len(like), a.num_kv_heads, 0, a.d_model // a.num_heads) for a in heads)
+        sizes = ((like.shape[0], a.num_kv_heads, 0, a.d_model // a.num_heads) for a in heads)
         dtype = next(self.parameters()).dtype
         empty = (like.new_empty(size, dtype=dtype) for size in sizes)
         return tuple(KeyValues(e, e) for e in empty)
@@ -588,7 +588,7 @@ def _embed(embedding: TokenEmbedding, inputs: Tensor, past: Sequence[KeyValues])
     """
     check_ids("inputs", inputs, empty=True)
     rows, _, t, _ = past[0].keys.shape
-    if len(inputs) != rows:
+    if inputs.shape[0] != rows:  # len() would fix a size that torch.export leaves open
         raise ValueError(
             f"inputs must have a row for each of the {rows} of the state, got shape {shape(inputs)}"
         )
