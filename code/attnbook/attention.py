@@ -54,7 +54,7 @@ def attention(
     mask = _checked(queries, keys, values, mask, dropout)
     if mask is not None:
         queries, keys, values = _without_unused(queries, keys, values, mask)
-    if score is scaled_dot and normalize is masked_softmax:
+    if score is scaled_dot and normalize is masked_softmax and not _forward_mode():
         if not need_weights:
             return _fused(queries, keys, values, mask, dropout), None
         normalize = _masked_softmax_over  # these scores are nobody else's
@@ -63,6 +63,11 @@ def attention(
     kept = F.dropout(weights, dropout) if dropout else weights
     output = kept @ values  # (..., q, k) @ (..., k, d_v) -> (..., q, d_v)
     return output, weights if need_weights else None
+
+
+def _forward_mode() -> bool:
+    """Whether derivatives are taken forward (jvp): for that the fast paths have no rule."""
+    return torch.autograd.forward_ad._current_level >= 0
 
 
 def _without_unused(

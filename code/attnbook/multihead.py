@@ -183,14 +183,20 @@ def grouped_attention(
         if bias is not None:
             bias = torch.cat(bias.unflatten(0, parts).unbind(1), dim=1)  # (h_kv, g q, k)
         mask = mask if mask is None else _group_mask(mask, (b, h, q, k), shared)
-    score = scaled_dot if bias is None else partial(_biased_dot, bias=bias)
+    score, weigh = scaled_dot, normalize
+    if bias is not None:  # half precision is joined with it in the precision of the bias
+        score = partial(_biased_dot, bias=bias)
+
+        def weigh(scores: Tensor, mask: Tensor | None) -> Tensor:
+            return normalize(scores, mask).to(values.dtype)
+
     output, weights = attention(
         queries,
         keys,
         values,
         score=score,
         mask=mask,
-        normalize=normalize,
+        normalize=weigh,
         dropout=dropout,
         need_weights=need_weights,
     )
@@ -217,7 +223,7 @@ def _group_mask(mask: Tensor, target: tuple[int, ...], shared: int) -> Tensor:
 
 
 def _biased_dot(queries: Tensor, keys: Tensor, *, bias: Tensor) -> Tensor:
-    return scaled_dot(queries, keys) + bias.to(queries.dtype)
+    return scaled_dot(queries, keys) + bias
 
 
 def _split(x: Tensor, heads: int) -> Tensor:

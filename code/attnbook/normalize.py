@@ -165,14 +165,19 @@ def gumbel_softmax(
     Source: Jang, Gu and Poole 2017, equations 1 and 2; straight-through in section 2.2.
     """
     check_positive("temperature", temperature)
-    check_floating("scores", scores)
+    filled, empty = _fill(scores, mask)
     uniform = torch.empty(scores.shape, device=scores.device).uniform_(generator=generator)
     tiny = torch.finfo(uniform.dtype).tiny
     exponential = -uniform.clamp(min=tiny).log()
     noise = -exponential.clamp(min=tiny).log()
-    # half scores join the noise in single precision: a low temperature would overflow them
-    soft = masked_softmax((scores + noise) / temperature, mask).to(scores.dtype)
-    if not hard or scores.shape[-1] == 0:
+    if scores.shape[-1] == 0:
+        return filled
+    # half scores join the noise in single precision; less the best a low temperature overflows
+    # to minus infinity only, and one that is rounded to 0 divides by the least number
+    z = _below_best(filled + noise)
+    z = z / max(temperature, torch.finfo(z.dtype).tiny)
+    soft = masked_softmax(z.masked_fill(empty, -torch.inf)).to(scores.dtype)
+    if not hard:
         return soft
     best = soft.argmax(dim=-1, keepdim=True)
     picked = torch.zeros_like(soft).scatter(-1, best, 1.0)
@@ -280,15 +285,20 @@ class _Entmax(torch.autograd.Function):
     def setup_context(ctx, inputs, output) -> None:
         ctx.alpha = inputs[1]
         ctx.save_for_backward(output)
+        ctx.save_for_forward(output)
 
     @staticmethod
     def backward(ctx, upstream: Tensor):
+        return _Entmax.jvp(ctx, upstream, None), None  # the Jacobian is symmetric
+
+    @staticmethod
+    def jvp(ctx, change: Tensor, _) -> Tensor:
         """Each weight of the support has a slope, weight^(2 - alpha); all others none."""
         (weights,) = ctx.saved_tensors
         inside = weights > 0
         slope = torch.where(inside, torch.where(inside, weights, 1.0).pow(2 - ctx.alpha), 0.0)
-        mean = (slope * upstream).sum(dim=-1, keepdim=True) / slope.sum(dim=-1, keepdim=True)
-        return slope * (upstream - mean), None
+        mean = (slope * change).sum(dim=-1, keepdim=True) / slope.sum(dim=-1, keepdim=True)
+        return slope * (change - mean)
 
 
 def _below_best(filled: Tensor) -> Tensor:
