@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from ._checks import align_mask, check_floating, check_pair, check_probability, shape
-from .normalize import _masked_softmax_over, masked_softmax
+from .normalize import _forward_mode, _masked_softmax_over, masked_softmax
 from .scores import scaled_dot
 
 
@@ -63,11 +63,6 @@ def attention(
     kept = F.dropout(weights, dropout) if dropout else weights
     output = kept @ values  # (..., q, k) @ (..., k, d_v) -> (..., q, d_v)
     return output, weights if need_weights else None
-
-
-def _forward_mode() -> bool:
-    """Whether derivatives are taken forward (jvp): for that the fast paths have no rule."""
-    return torch.autograd.forward_ad._current_level >= 0
 
 
 def _without_unused(
