@@ -7,7 +7,7 @@ import operator
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 
 def shape(tensor: Tensor) -> str:
@@ -24,9 +24,13 @@ def check_floating(name: str, tensor: Tensor) -> None:
 
 
 def check_count(name: str, value: int, least: int = 0, most: int | None = None) -> int:
-    """Return `value` as an int, or raise unless it is a whole number from `least` to `most`."""
+    """Return `value` as an int, or raise unless it is a whole number from `least` to `most`.
+
+    A size that torch.compile or torch.export has left open stays open.
+    """
     try:
-        whole = None if isinstance(value, bool) else operator.index(value)
+        plain = type(value) is int or isinstance(value, torch.SymInt)  # index would fix the size
+        whole = value if plain else None if isinstance(value, bool) else operator.index(value)
     except TypeError:  # a float, a string; a float tensor has __index__ and refuses to use it
         whole = None
     if whole is None:
@@ -42,6 +46,12 @@ def check_positive(name: str, value: float | Tensor) -> None:
     """Raise ValueError unless a number is positive; a tensor (a learned width) is not looked at."""
     if not isinstance(value, Tensor) and not value > 0:
         raise ValueError(f"{name} must be positive, got {value}")
+
+
+def as_divisor(value: float | Tensor, dtype: torch.dtype) -> float | Tensor:
+    """A positive number that `dtype` takes neither for 0 nor for infinity; a tensor as it is."""
+    limits = torch.finfo(dtype)
+    return value if isinstance(value, Tensor) else min(max(value, limits.tiny), limits.max)
 
 
 def check_pair(queries: Tensor, keys: Tensor, *, same_features: bool = True) -> None:
@@ -93,7 +103,21 @@ def check_ids(name: str, ids: Tensor, size: int | None = None, *, empty: bool = 
         low, high = (x.item() for x in ids.aminmax())
         if low < 0 or high >= size:
             worst = low if low < 0 else high
-            raise ValueError(f"{name} must hold ids from 0 to {size - 1}, got {worst}")
+            raise ValueError(
+                f"{name} must hold ids from 0 to {size - 1}, got {worst}: outside a vocabulary of "
+                f"{size}"
+            )
+
+
+def look_up(embedding: nn.Embedding, name: str, ids: Tensor) -> Tensor:
+    """Embeddings of ids, with an error that names them: looked up first, and checked after."""
+    if torch.compiler.is_compiling():
+        return embedding(ids)
+    try:
+        return embedding(ids)
+    except IndexError:
+        check_ids(name, ids, embedding.num_embeddings)
+        raise
 
 
 def check_lengths(name: str, lengths: Tensor, ids: Tensor) -> Tensor:

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from ._checks import align_mask, check_floating, check_pair, check_probability, shape
-from .normalize import _masked_softmax_over, masked_softmax
+from .normalize import _forward_mode, _masked_softmax_over, masked_softmax
 from .scores import scaled_dot
 
 
@@ -54,7 +54,7 @@ def attention(
     mask = _checked(queries, keys, values, mask, dropout)
     if mask is not None:
         queries, keys, values = _without_unused(queries, keys, values, mask)
-    if score is scaled_dot and normalize is masked_softmax:
+    if score is scaled_dot and normalize is masked_softmax and not _forward_mode():
         if not need_weights:
             return _fused(queries, keys, values, mask, dropout), None
         normalize = _masked_softmax_over  # these scores are nobody else's

@@ -20,9 +20,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ._checks import align_mask, check_count, check_floating, check_pair, shape
-from .attention import _checked, _without_unused, attention
+from .attention import _checked, _keep, _without_unused, attention
 from .masks import causal_mask, window_mask
-from .normalize import _best, masked_softmax
+from .normalize import _best, _wide, masked_softmax
 
 __all__ = [
     "BlockPool",
@@ -64,9 +64,9 @@ def block_means(keys: Tensor, block: int, used: Tensor | None = None) -> Tensor:
     Source: Lu et al. 2025 (MoBA), section 2.2, "mean pooling".
     """
     inside = _members(keys, block, used)  # (..., blocks, block)
-    share = inside.to(keys.dtype) / inside.sum(-1, keepdim=True).clamp(min=1)  # in its mean
-    rows = torch.where(inside.unsqueeze(-1), _cut(keys, block), 0.0)
-    return (share.unsqueeze(-1) * rows).sum(-2)
+    rows = _wide(torch.where(inside.unsqueeze(-1), _cut(keys, block), 0.0))
+    share = inside.to(rows.dtype) / inside.sum(-1, keepdim=True).clamp(min=1)  # in its mean
+    return (share.unsqueeze(-1) * rows).sum(-2).to(keys.dtype)
 
 
 def best_blocks(block_scores: Tensor, keep: int) -> Tensor:
@@ -122,7 +122,8 @@ def mean_key_scores(
         queries, keys: (..., q, d) and (..., k, d).
         block: keys in a block.
         causal: query i stands at place i, and its own block scores infinity.
-        mask: as in `attention`; a key that no query may attend to is in no mean.
+        mask: as in `attention`; a key that a query may not attend to is in no mean that the query
+            sees. With a row for each query the means differ by query, and cost dense scores.
 
     Returns:
         Scores (..., q, blocks), minus infinity for a block of which the query may see nothing.
@@ -137,7 +138,12 @@ def mean_key_scores(
     if mask is not None:
         mask = align_mask(mask, (*queries.shape[:-1], k))
         used = mask.any(-2).expand(keys.shape[:-1])
-    scores = queries @ block_means(keys, block, used).mT  # (..., q, blocks)
+    if mask is None or mask.shape[-2] == 1:
+        scores = queries @ block_means(keys, block, used).mT  # (..., q, blocks)
+    else:  # q . mean(K) is the mean of q . k
+        pairs = queries @ _keep(keys, used.unsqueeze(-1)).mT  # (..., q, k)
+        seen = mask.expand(pairs.shape)
+        scores = block_means(pairs.unsqueeze(-1), block, seen).squeeze(-1)
     if causal:
         _same_length(q, k)
         number = torch.arange(scores.shape[-1], device=keys.device)
@@ -224,10 +230,7 @@ def block_attention(
     if causal:
         _same_length(q, k)
     if allowed is not None:
-        if allowed.shape[-2] != 1:
-            raise ValueError(
-                f"mask must have one row for all queries, (..., 1, {k}), got {shape(mask)}"
-            )
+        _check_one_row(allowed, mask, k)
         inside = _members(keys, block, allowed.squeeze(-2).expand(keys.shape[:-1]))
         queries, keys, values = _without_unused(queries, keys, values, allowed)
     # all sequences and heads in one row: queries one after the other, blocks as well
@@ -241,7 +244,7 @@ def block_attention(
     pairs = pairs[home[pairs].argsort(stable=True)]
     counts = home[pairs].bincount(minlength=len(keys)).tolist()
 
-    pooled, logs = [values.new_zeros(0, values.shape[-1])], [flat.new_zeros(0)]
+    pooled, logs = [values.new_zeros(0, values.shape[-1])], [_wide(flat.new_zeros(0))]
     steps = torch.arange(block, device=keys.device)
     for number, some in enumerate(pairs.split(counts)):
         if len(some):
@@ -249,11 +252,13 @@ def block_attention(
             if causal:
                 open_ = open_ & (first[some, None] + steps <= place[some, None])
             scores = torch.where(open_, flat[row[some]] @ keys[number].mT, -torch.inf)
-            logs.append(scores.logsumexp(-1))
+            logs.append(_wide(scores).logsumexp(-1))
             pooled.append(masked_softmax(scores) @ values[number])
-    logs = flat.new_full((len(row),), -torch.inf).index_copy(0, pairs, torch.cat(logs))
+    logs = torch.cat(logs)
+    logs = logs.new_full((len(row),), -torch.inf).index_copy(0, pairs, logs)
     pooled = flat.new_zeros(len(row), values.shape[-1]).index_copy(0, pairs, torch.cat(pooled))
     shares = masked_softmax(logs.unflatten(0, (len(flat), keep))).unsqueeze(-2)  # (..., 1, keep)
+    shares = shares.to(values.dtype)
     output = (shares @ pooled.unflatten(0, (len(flat), keep))).squeeze(-2)
     return output.reshape(*queries.shape[:-1], values.shape[-1])
 
@@ -316,6 +321,8 @@ def k_means(
 ) -> Tensor:
     """Centres of clusters: each step moves a centre to the mean of the vectors nearest to it.
 
+    The centres know all of `x`: where a query may see only some of it, take other vectors.
+
     Args:
         x: (n, d).
         clusters: how many, at most n.
@@ -335,13 +342,14 @@ def k_means(
     if x.dim() != 2:
         raise ValueError(f"x must be (n, d), got {shape(x)}")
     clusters = check_count("clusters", clusters, least=1, most=len(x))
-    centres = x[torch.randperm(len(x), generator=generator)[:clusters].to(x.device)]
+    rows = _double(x)
+    centres = rows[torch.randperm(len(x), generator=generator)[:clusters].to(x.device)]
     for _ in range(check_count("steps", steps)):
-        nearest = _nearness(x, centres).argmax(-1)  # (n,)
-        total = torch.zeros_like(centres).index_add(0, nearest, x)
+        nearest = _nearness_there(rows, centres).argmax(-1)  # (n,)
+        total = torch.zeros_like(centres).index_add(0, nearest, rows)
         count = nearest.bincount(minlength=clusters).unsqueeze(-1)
         centres = torch.where(count > 0, total / count.clamp(min=1), centres)
-    return centres
+    return centres.to(x.dtype)
 
 
 def same_cluster(queries: Tensor, keys: Tensor, centres: Tensor, *, nearest: int = 1) -> Tensor:
@@ -364,8 +372,8 @@ def same_cluster(queries: Tensor, keys: Tensor, centres: Tensor, *, nearest: int
     if centres.dim() != 2 or centres.shape[-1] != keys.shape[-1]:
         raise ValueError(f"centres must be (clusters, {keys.shape[-1]}), got {shape(centres)}")
     nearest = check_count("nearest", nearest, least=1)
-    home = _nearness(keys, centres).argmax(-1).unsqueeze(-2)  # (..., 1, k)
-    looked = _best(_nearness(queries, centres), nearest)  # (..., q, clusters)
+    home = _nearness_there(keys, centres).argmax(-1).unsqueeze(-2)  # (..., 1, k)
+    looked = _best(_nearness_there(queries, centres), nearest)  # (..., q, clusters)
     return looked.gather(-1, home.expand(*queries.shape[:-1], keys.shape[-2]))
 
 
@@ -414,8 +422,9 @@ class Indexer(nn.Module):
         if task is not None:
             raise ValueError(f"task must be None: the indexer reads none, got {shape(task)}")
         asked = self.W_q(queries).unflatten(-1, (self.heads, self.size))  # (..., q, h, size)
+        asked = asked / math.sqrt(self.size)  # before the product: half precision stays in range
         products = torch.einsum("...qhd,...kd->...qhk", asked, self.W_k(keys))
-        products = self.activation(products / math.sqrt(self.size))
+        products = self.activation(products)
         return torch.einsum("...qh,...qhk->...qk", self.W_w(queries), products)
 
 
@@ -463,7 +472,7 @@ class BlockPool(nn.Module):
         inside = _members(keys, self.block, used)  # (..., blocks, block)
         open_ = inside.unsqueeze(-1)
         keys, values = (torch.where(open_, _cut(x, self.block), 0.0) for x in (keys, values))
-        logits = keys @ self.query / math.sqrt(len(self.query)) + self.place
+        logits = keys @ (self.query / math.sqrt(len(self.query))) + self.place
         weights = masked_softmax(torch.where(inside, logits, -torch.inf)).unsqueeze(-2)
         return (weights @ keys).squeeze(-2), (weights @ values).squeeze(-2)
 
@@ -515,8 +524,9 @@ class ThreeBranches(nn.Module):
         _same_length(n, keys.shape[-2])
         before, used = causal_mask(n, device=keys.device), None
         if allowed is not None:
+            _check_one_row(allowed, mask, n)  # a block's key and value are the same for all queries
             queries, keys, values = _without_unused(queries, keys, values, allowed)
-            used = allowed.any(-2).expand(keys.shape[:-1])
+            used = allowed.squeeze(-2).expand(keys.shape[:-1])
             before = before & allowed
         place = torch.arange(n, device=keys.device).unsqueeze(-1)
         ends = torch.arange(block - 1, -(-n // block) * block, block, device=keys.device)
@@ -566,6 +576,26 @@ def _some_open(mask: Tensor, block: int) -> Tensor:
 def _nearness(x: Tensor, centres: Tensor) -> Tensor:
     """(|x|^2 - |x - c|^2) / 2 for each centre c: of all centres the nearest has the most."""
     return x @ centres.mT - centres.square().sum(-1) / 2
+
+
+def _nearness_there(x: Tensor, centres: Tensor) -> Tensor:
+    """The same from the middle of the centres: far from it, and in short numbers, terms cancel."""
+    x, centres = _double(x), _double(centres)
+    middle = centres.mean(0)
+    return _nearness(x - middle, centres - middle)
+
+
+def _double(x: Tensor) -> Tensor:
+    """In double precision, where the device has it."""
+    return x.to(torch.float32 if x.device.type == "mps" else torch.float64)
+
+
+def _check_one_row(allowed: Tensor, mask: Tensor, k: int) -> None:
+    """Raise unless the mask, aligned, says the same for all queries."""
+    if allowed.shape[-2] != 1:
+        raise ValueError(
+            f"mask must have one row for all queries, (..., 1, {k}), got {shape(mask)}"
+        )
 
 
 def _same_length(q: int, k: int) -> None:

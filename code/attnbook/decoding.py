@@ -21,7 +21,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ._checks import check_count, check_positive
+from ._checks import as_divisor, check_count, check_positive
 from ._tree import map_tensors
 
 
@@ -110,7 +110,10 @@ def truncate(
         raise ValueError(f"min_p must be from 0 to 1, got {min_p}")
     v = log_probs.shape[-1]
     k = v if top_k is None else min(check_count("top_k", top_k, least=1), v)
-    ordered, ids = (log_probs / temperature).sort(dim=-1, descending=True, stable=True)
+    # less the best, a low temperature overflows to minus infinity only
+    sharp = log_probs - log_probs.amax(dim=-1, keepdim=True)
+    sharp = sharp / as_divisor(temperature, sharp.dtype)
+    ordered, ids = sharp.sort(dim=-1, descending=True, stable=True)
     ordered, ids = ordered[..., :k], ids[..., :k]
     shares = ordered.softmax(dim=-1)
     most = top_p if top_p < 1 else torch.inf  # sums are rounded, and 1 keeps all

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from ._checks import align_mask, check_choice, check_count, check_floating, shape
 from .attention import attention
-from .normalize import masked_softmax
+from .normalize import _wide, masked_softmax
 from .recurrent import Decoder, Encoding, Memory, RecurrentEncoder, RecurrentTranslator
 from .scores import Score, _make_score, gaussian, scaled_dot
 
@@ -49,6 +49,8 @@ def local_window(centres: Tensor, k: int, *, radius: int) -> Tensor:
     """
     radius = check_count("radius", radius, least=1)
     places = torch.arange(check_count("k", k), device=centres.device)
+    if centres.is_floating_point():
+        centres = _wide(centres)  # half precision cannot count beyond 256, or 2,048
     return (places - centres.unsqueeze(-1)).abs() <= radius  # (..., q, 1) -> (..., q, k)
 
 
@@ -94,7 +96,7 @@ def local_attention(
             f"got shape {shape(centres)}"
         )
     k = keys.shape[-2]
-    centres = centres.expand(wanted)
+    centres = _wide(centres.expand(wanted))
     allowed = local_window(centres, k, radius=radius)  # (..., q, k)
     if mask is not None:
         allowed = allowed & align_mask(mask, tuple(allowed.shape))
@@ -106,8 +108,8 @@ def local_attention(
         places = places.expand(*centres.shape[:-1], k, 1)
         log_bell = gaussian(centres.unsqueeze(-1), places, width=radius / 2)  # (..., q, k)
         if bell == "scores":
-            return masked_softmax(scores + log_bell, mask)
-        return masked_softmax(scores, mask) * log_bell.exp()
+            return masked_softmax(scores + log_bell, mask).to(scores.dtype)
+        return masked_softmax(scores, mask) * log_bell.exp().to(scores.dtype)
 
     return attention(queries, keys, values, score=score, mask=allowed, normalize=normalize)
 
@@ -134,7 +136,7 @@ class PredictedCentre(nn.Module):
                 "queries must be (b, q, d) and lengths (b,), got shapes "
                 f"{shape(queries)} and {shape(lengths)}"
             )
-        share = self.v(self.W(queries).tanh()).squeeze(-1).sigmoid()  # (b, q), from 0 to 1
+        share = _wide(self.v(self.W(queries).tanh())).squeeze(-1).sigmoid()  # (b, q), 0 to 1
         return lengths.unsqueeze(-1) * share
 
 
@@ -153,7 +155,10 @@ class LuongState(NamedTuple):
 
 
 class LuongOutput(NamedTuple):
-    """As `Output`, and `centres` (b, q), where the windows stood; None without a window."""
+    """As `Output`, and `centres` (b, q), where the windows stood; None without a window.
+
+    Centres are of single precision or better, for they count.
+    """
 
     logits: Tensor
     weights: Tensor | None
@@ -220,7 +225,7 @@ class _LookingDecoder(Decoder):
         if self.centre is not None:
             return self.centre(top, state.lengths)
         steps = torch.arange(top.shape[1], device=top.device)
-        return (state.place.unsqueeze(-1) + steps).to(top.dtype)
+        return (state.place.unsqueeze(-1) + steps).to(_wide(top).dtype)
 
     def _match(self, queries: Tensor, keys: Tensor) -> Tensor:
         """Scores from keys as the memory holds them."""

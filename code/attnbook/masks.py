@@ -92,8 +92,7 @@ def window_mask(
     """
     width = check_count("width", width, least=1)
     i, j = _places(q, k, offset, device)
-    near = (i - j).abs() < width
-    return near & (j <= i) if causal else near
+    return (j > i - width) & (j <= i if causal else j < i + width)  # no (q, k) of differences
 
 
 def dilated_mask(
@@ -168,7 +167,7 @@ def random_mask(
     if count > k:
         raise ValueError(f"count must be at most the number of keys, {k}, got {count}")
     device = "cpu" if generator is None else generator.device
-    draws = torch.rand(q, k, generator=generator, device=device)
+    draws = torch.empty(q, k, device=device).uniform_(generator=generator)
     order = draws.argsort(dim=-1, stable=True)  # equal draws: the same keys on every machine
     return torch.zeros(q, k, dtype=torch.bool, device=device).scatter(1, order[:, :count], True)
 

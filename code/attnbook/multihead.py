@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
+import torch
 from torch import Tensor, nn
 
 from ._cache import KeyValues
@@ -174,24 +175,37 @@ def grouped_attention(
 
     Source: Ainslie et al. 2023 (GQA), section 2.2.
     """
-    b, h, q, d = queries.shape
+    b, h, q, _ = queries.shape
     shared, k = keys.shape[1:3]
-    if h != shared:
-        queries = queries.reshape(b, shared, -1, d)  # (b, h, q, d) -> (b, h_kv, g q, d)
-        bias = bias if bias is None else bias.reshape(shared, -1, k)  # (h_kv, g q, k)
+    if h != shared:  # (b, h, q, d) -> (b, h_kv, g q, d); a reshape would fix open sizes
+        parts = (shared, h // shared)
+        queries = queries.unflatten(1, parts).flatten(2, 3)
+        if bias is not None:
+            bias = torch.cat(bias.unflatten(0, parts).unbind(1), dim=1)  # (h_kv, g q, k)
         mask = mask if mask is None else _group_mask(mask, (b, h, q, k), shared)
-    score = scaled_dot if bias is None else partial(_biased_dot, bias=bias)
+    score, weigh = scaled_dot, normalize
+    if bias is not None:  # half precision is joined with it in the precision of the bias
+        score = partial(_biased_dot, bias=bias)
+
+        def weigh(scores: Tensor, mask: Tensor | None) -> Tensor:
+            return normalize(scores, mask).to(values.dtype)
+
     output, weights = attention(
         queries,
         keys,
         values,
         score=score,
         mask=mask,
-        normalize=normalize,
+        normalize=weigh,
         dropout=dropout,
         need_weights=need_weights,
     )
-    return output.reshape(b, h, q, d), None if weights is None else weights.reshape(b, h, q, k)
+    if h != shared:
+        output, weights = (
+            x if x is None else x.unflatten(2, (h // shared, q)).flatten(1, 2)
+            for x in (output, weights)
+        )
+    return output, weights
 
 
 def _group_mask(mask: Tensor, target: tuple[int, ...], shared: int) -> Tensor:
@@ -202,15 +216,14 @@ def _group_mask(mask: Tensor, target: tuple[int, ...], shared: int) -> Tensor:
     heads, rows = mask.shape[1:3]
     if heads == 1 and rows == 1:
         return mask  # one row for all: so it stays
-    if heads == 1:  # each of the g heads has the same rows
-        mask = mask.expand(-1, h // shared, q, -1)
-        return mask.flatten(1, 2).unsqueeze(1)  # (b, g, q, k) -> (b, 1, g q, k)
+    if heads == 1:  # each of the g heads has the same rows: (b, 1, q, k) -> (b, 1, g q, k)
+        return mask.expand(-1, -1, q, -1).repeat(1, 1, h // shared, 1)
     mask = mask.expand(-1, h, q, -1)
     return mask.unflatten(1, (shared, -1)).flatten(2, 3)  # (b, h_kv, g, q, k) -> (b, h_kv, g q, k)
 
 
 def _biased_dot(queries: Tensor, keys: Tensor, *, bias: Tensor) -> Tensor:
-    return scaled_dot(queries, keys) + bias.to(queries.dtype)
+    return scaled_dot(queries, keys) + bias
 
 
 def _split(x: Tensor, heads: int) -> Tensor:

@@ -18,7 +18,7 @@ import math
 import torch
 from torch import Tensor
 
-from ._checks import align_mask, check_count, check_floating, check_positive, shape
+from ._checks import align_mask, as_divisor, check_count, check_floating, check_positive, shape
 
 
 def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -103,9 +103,13 @@ def entmax(scores: Tensor, mask: Tensor | None = None, *, alpha: float) -> Tenso
     if not 1 <= alpha <= 2:
         raise ValueError(f"alpha must be from 1 to 2, got {alpha}")
     filled, empty = _fill(scores, mask)
-    if alpha == 1 or filled.shape[-1] == 0:
+    if filled.shape[-1] == 0:
+        return filled
+    z = _below_best(filled)
+    if (alpha - 1) ** 2 < torch.finfo(z.dtype).eps:  # nearer to the softmax than rounding allows
         return masked_softmax(scores, mask)
-    weights = _Entmax.apply(_below_best(filled), float(alpha))
+    function = _EntmaxForward if _forward_mode() else _Entmax
+    weights = function.apply(z, float(alpha))
     return weights.masked_fill(empty, 0.0).to(scores.dtype)
 
 
@@ -165,14 +169,19 @@ def gumbel_softmax(
     Source: Jang, Gu and Poole 2017, equations 1 and 2; straight-through in section 2.2.
     """
     check_positive("temperature", temperature)
-    check_floating("scores", scores)
-    uniform = torch.rand(scores.shape, generator=generator, device=scores.device)
+    filled, empty = _fill(scores, mask)
+    uniform = torch.empty(scores.shape, device=scores.device).uniform_(generator=generator)
     tiny = torch.finfo(uniform.dtype).tiny
     exponential = -uniform.clamp(min=tiny).log()
     noise = -exponential.clamp(min=tiny).log()
-    # half scores join the noise in single precision: a low temperature would overflow them
-    soft = masked_softmax((scores + noise) / temperature, mask).to(scores.dtype)
-    if not hard or scores.shape[-1] == 0:
+    if scores.shape[-1] == 0:
+        return filled
+    # in single precision or better, and less the best: a low temperature overflows to minus
+    # infinity only
+    z = _below_best(filled + noise)
+    z = z / as_divisor(temperature, z.dtype)
+    soft = masked_softmax(z.masked_fill(empty, -torch.inf)).to(scores.dtype)
+    if not hard:
         return soft
     best = soft.argmax(dim=-1, keepdim=True)
     picked = torch.zeros_like(soft).scatter(-1, best, 1.0)
@@ -289,6 +298,24 @@ class _Entmax(torch.autograd.Function):
         slope = torch.where(inside, torch.where(inside, weights, 1.0).pow(2 - ctx.alpha), 0.0)
         mean = (slope * upstream).sum(dim=-1, keepdim=True) / slope.sum(dim=-1, keepdim=True)
         return slope * (upstream - mean), None
+
+
+class _EntmaxForward(_Entmax):
+    """The same with a rule for jvp, which torch.compile does not take."""
+
+    @staticmethod
+    def setup_context(ctx, inputs, output) -> None:
+        _Entmax.setup_context(ctx, inputs, output)
+        ctx.save_for_forward(output)
+
+    @staticmethod
+    def jvp(ctx, change: Tensor, _) -> Tensor:
+        return _Entmax.backward(ctx, change)[0]  # the Jacobian is symmetric
+
+
+def _forward_mode() -> bool:
+    """Whether derivatives are taken forward (jvp): for that the fast paths have no rule."""
+    return torch.autograd.forward_ad._current_level >= 0
 
 
 def _below_best(filled: Tensor) -> Tensor:

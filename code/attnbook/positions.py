@@ -132,7 +132,8 @@ class AlibiPositions(nn.Module):
     """Take from each score a penalty that grows with the distance, at a slope of its own per head.
 
     Shapes: (q, k) -> bias (h, q, k), -slope |i + offset - j| for query i and key j. Under a causal
-    mask that is the paper's bias; without one it treats both sides alike.
+    mask that is the paper's bias; without one it treats both sides alike. It stays in single
+    precision in a model of half, where distances beyond 256 would run together.
 
     Source: Press et al. 2022 (ALiBi), section 3; slopes for any number of heads from their code.
     """
@@ -141,6 +142,13 @@ class AlibiPositions(nn.Module):
         super().__init__()
         self.num_heads = check_count("num_heads", num_heads, least=1)
         self.register_buffer("slopes", alibi_slopes(num_heads), persistent=False)
+
+    def _apply(self, function, recurse=True):
+        slopes = self.slopes
+        super()._apply(function, recurse)
+        if self.slopes.dtype.itemsize < 4:  # shortened by .half() or .to()
+            self.slopes = slopes.to(self.slopes.device, torch.float32)
+        return self
 
     def forward(self, q: int, k: int, *, offset: int = 0) -> Tensor:
         device = self.slopes.device

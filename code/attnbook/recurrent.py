@@ -27,6 +27,7 @@ from ._checks import (
     check_ids,
     check_lengths,
     check_probability,
+    look_up,
     shape,
 )
 from .attention import attention
@@ -181,15 +182,6 @@ def layers(
     """torch's recurrent layers, `n` of them, with dropout between."""
     options = {"batch_first": True, "bidirectional": bidirectional}
     return CELLS[cell](inputs, hidden_size, n, dropout=dropout if n > 1 else 0.0, **options)
-
-
-def look_up(embedding: nn.Embedding, name: str, ids: Tensor) -> Tensor:
-    """Embeddings of ids, with an error that names them: looked up first, and checked after."""
-    try:
-        return embedding(ids)
-    except IndexError:
-        check_ids(name, ids, embedding.num_embeddings)
-        raise
 
 
 # Decoders

@@ -145,7 +145,7 @@ class Relevance(nn.Module):
         asked = self.W_q(queries)  # (..., q, size)
         if task is not None:
             asked = asked + self.W_t(task).unsqueeze(-2)  # (..., 1, size) for all queries
-        return asked @ self.W_k(keys).mT / math.sqrt(self.size) + self.b  # (..., q, k)
+        return asked / math.sqrt(self.size) @ self.W_k(keys).mT + self.b  # (..., q, k)
 
 
 class SelectiveNode(nn.Module):

@@ -24,9 +24,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ._checks import check_count, check_floating, check_positive, shape
+from ._checks import check_count, check_floating, check_ids, check_positive, shape
 from ._tree import map_tensors
 from .masks import length_mask
+from .normalize import _wide
 
 IGNORED = -100  # the target that `F.cross_entropy` passes over
 
@@ -84,9 +85,18 @@ def masked_cross_entropy(
 
     Args:
         logits: (b, q, vocabulary).
-        targets: ids (b, q); what stands beyond a row's length never matters.
-        lengths: valid tokens of each row, (b,).
+        targets: ids (b, q), of any integer type; -100 is no target and is left out, of the sum and
+            of the mean, as `F.cross_entropy` does.
+        lengths: valid tokens of each row, (b,). What stands beyond, NaN among the logits and ids
+            outside the vocabulary included, reaches neither the loss nor a gradient.
         label_smoothing: share of the target's probability that is spread over the vocabulary.
+
+    Returns:
+        The loss, in single precision or better: half precision cannot hold the sum.
+
+    Raises:
+        TypeError: logits are not floating point, or targets no integers.
+        ValueError: shapes do not fit, or a target is outside the vocabulary.
 
     Source: label smoothing, Szegedy et al. 2016, section 7.
     """
@@ -100,15 +110,30 @@ def masked_cross_entropy(
         raise ValueError(
             f"lengths must be ({len(targets)},), one for each row, got {shape(lengths)}"
         )
-    valid = length_mask(lengths.to(targets.device), targets.shape[1]).squeeze(1)  # (b, q)
-    total = F.cross_entropy(
-        logits.flatten(0, 1),
-        targets.masked_fill(~valid, IGNORED).flatten(),
-        ignore_index=IGNORED,
-        label_smoothing=label_smoothing,
-        reduction="sum",
-    )
+    if targets.is_floating_point() or targets.dtype == torch.bool:
+        raise TypeError(f"targets must be ids, of an integer type, got {targets.dtype}")
+    targets, valid = targets.long(), _counted(targets, lengths)  # (b, q)
+    targets = targets.masked_fill(~valid, IGNORED)
+    # NaN times the 0 of a target that is left out would be NaN, in the gradient
+    logits = _wide(torch.where(valid.unsqueeze(-1), logits, 0.0))
+    try:
+        total = F.cross_entropy(
+            logits.flatten(0, 1),
+            targets.flatten(),
+            ignore_index=IGNORED,
+            label_smoothing=label_smoothing,
+            reduction="sum",
+        )
+    except IndexError:
+        check_ids("targets", targets.masked_fill(~valid, 0), logits.shape[-1])
+        raise
     return total / valid.sum().clamp(min=1)
+
+
+def _counted(targets: Tensor, lengths: Tensor) -> Tensor:
+    """Which targets the loss is the mean over, (b, q)."""
+    inside = length_mask(lengths.to(targets.device), targets.shape[1]).squeeze(1)
+    return inside & (targets.long() != IGNORED)
 
 
 def translation_loss(
@@ -122,7 +147,7 @@ def translation_loss(
     loss = masked_cross_entropy(
         logits, batch.targets, batch.target_lens, label_smoothing=label_smoothing
     )
-    return loss, int(batch.target_lens.sum())
+    return loss, int(_counted(batch.targets, batch.target_lens).sum())
 
 
 def one_cycle(step: int, total: int, *, warmup: float = 0.1) -> float:

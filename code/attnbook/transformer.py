@@ -24,9 +24,18 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from ._checks import check_choice, check_count, check_ids, check_lengths, check_probability, shape
+from ._checks import (
+    check_choice,
+    check_count,
+    check_ids,
+    check_lengths,
+    check_probability,
+    look_up,
+    shape,
+)
 from .masks import causal_mask, length_mask
 from .multihead import Attended, KeyValues, MultiHeadAttention
+from .normalize import _wide
 from .positions import AlibiPositions, LearnedPositions, RotaryPositions, SinusoidalPositions
 
 
@@ -91,8 +100,8 @@ class TokenEmbedding(nn.Module):
         self.scale = math.sqrt(config.d_model)
         self.dropout = nn.Dropout(config.dropout)
 
-    def forward(self, ids: Tensor, *, offset: int = 0) -> Tensor:
-        x = self.tokens(ids) * self.scale  # (b, n) -> (b, n, d)
+    def forward(self, ids: Tensor, *, offset: int = 0, name: str = "inputs") -> Tensor:
+        x = look_up(self.tokens, name, ids) * self.scale  # (b, n) -> (b, n, d)
         if self.positions is not None:
             x = self.positions(x, offset=offset)
         return self.dropout(x)
@@ -338,7 +347,7 @@ class Stack(nn.Module):
     def no_past(self, like: Tensor) -> tuple[KeyValues, ...]:
         """The past of sequences that have not begun: (b, h_kv, 0, d), with the batch of `like`."""
         heads = (block.self_attention.attention for block in self.blocks)
-        sizes = ((len(like), a.num_kv_heads, 0, a.d_model // a.num_heads) for a in heads)
+        sizes = ((like.shape[0], a.num_kv_heads, 0, a.d_model // a.num_heads) for a in heads)
         dtype = next(self.parameters()).dtype
         empty = (like.new_empty(size, dtype=dtype) for size in sizes)
         return tuple(KeyValues(e, e) for e in empty)
@@ -408,7 +417,9 @@ class Encoder(nn.Module):
         mask = _padding_mask(source, source_lens)
         if mask is not None:
             source = source.masked_fill(~mask.squeeze(1), 0)  # any id may stand at padding
-        read = self.stack(self.embedding(source), mask=mask, need_weights=need_weights)
+        read = self.stack(
+            self.embedding(source, name="source"), mask=mask, need_weights=need_weights
+        )
         return Encoding(read.x, mask, read.weights)
 
 
@@ -437,8 +448,9 @@ class Classifier(nn.Module):
         elif mask is None:
             pooled = x.mean(dim=1)
         else:
-            kept = mask.mT.to(x.dtype)  # (b, k, 1)
-            pooled = (x * kept).sum(dim=1) / kept.sum(dim=1).clamp(min=1)  # (b, k, d) -> (b, d)
+            kept, wide = mask.mT, _wide(x)  # (b, k, 1); half precision cannot count the tokens
+            pooled = (wide * kept).sum(dim=1) / kept.sum(dim=1).clamp(min=1)  # (b, k, d) -> (b, d)
+            pooled = pooled.to(x.dtype)
         return Output(self.output(pooled), weights)
 
 
@@ -560,11 +572,16 @@ class LanguageModel(nn.Module):
                 "batch prompts of one length"
             )
         state = TransformerState(self.stack.no_past(source))
-        return self.step(source, state).state if source.shape[1] else state
+        return self._step(source, state, name="source").state if source.shape[1] else state
 
     def step(self, inputs: Tensor, state: TransformerState, need_weights: bool = False) -> Output:
         """Read ids (b, q), one or many: logits for the token after each."""
-        x, mask = _embed(self.embedding, inputs, state.past)
+        return self._step(inputs, state, need_weights)
+
+    def _step(
+        self, inputs: Tensor, state: TransformerState, need_weights=False, name: str = "inputs"
+    ) -> Output:
+        x, mask = _embed(self.embedding, inputs, state.past, name)
         x, past, weights, _ = self.stack(x, mask=mask, past=state.past, need_weights=need_weights)
         return Output(self.output(x), weights, TransformerState(past))
 
@@ -581,20 +598,20 @@ class LanguageModel(nn.Module):
         return self.step(inputs, self.start(source, source_lens), need_weights)
 
 
-def _embed(embedding: TokenEmbedding, inputs: Tensor, past: Sequence[KeyValues]):
+def _embed(embedding: TokenEmbedding, inputs: Tensor, past: Sequence[KeyValues], name="inputs"):
     """Vectors (b, q, d) of ids (b, q) after t others, and their causal mask (q, t + q).
 
     One token needs no mask: it may see all that is there.
     """
     check_ids("inputs", inputs, empty=True)
     rows, _, t, _ = past[0].keys.shape
-    if len(inputs) != rows:
+    if inputs.shape[0] != rows:  # len() would fix a size that torch.export leaves open
         raise ValueError(
             f"inputs must have a row for each of the {rows} of the state, got shape {shape(inputs)}"
         )
     q = inputs.shape[1]
     mask = None if q == 1 else causal_mask(q, t + q, offset=t, device=inputs.device)
-    return embedding(inputs, offset=t), mask
+    return embedding(inputs, offset=t, name=name), mask
 
 
 def _output_layer(embedding: TokenEmbedding, *, tied: bool) -> nn.Linear:

@@ -11,6 +11,7 @@ from attnbook_testing.refusals import refuses
 from attnbook_testing.strategies import DTYPES, cases, tolerance
 from hypothesis import given
 from hypothesis import strategies as st
+from torch.autograd import forward_ad
 from torch.func import vmap
 from torch.nn import functional as F
 
@@ -266,6 +267,25 @@ def test_vmap_equals_a_loop(path):
     gradients = vmap(torch.func.grad(loss, argnums=(0, 1, 2)))(*tensors, masks)
     leaves = [t.clone().requires_grad_() for t in tensors]
     close(gradients, torch.autograd.grad(loss(*leaves, masks), leaves))
+
+
+@every_path
+def test_derivatives_taken_forward_are_those_taken_backward(path):
+    """torch's fused implementation and our softmax in place have no rule: the plain path."""
+    (queries, *rest), mask = inputs(2, 2), padded_mask(2, 3, 5)
+    change = torch.randn_like(queries)
+
+    def output(queries):
+        return ab.attention(queries, *rest, mask=mask[:, None], **path)[0]
+
+    leaf = queries.clone().requires_grad_()
+    into = torch.randn_like(output(queries))
+    (gradient,) = torch.autograd.grad(output(leaf), leaf, into)
+    found = torch.func.jvp(output, (queries,), (change,))[1]
+    torch.testing.assert_close((found * into).sum(), (gradient * change).sum())
+    with forward_ad.dual_level():
+        dual = output(forward_ad.make_dual(queries, change))
+        torch.testing.assert_close(forward_ad.unpack_dual(dual).tangent, found)
 
 
 @pytest.mark.parametrize(

@@ -44,14 +44,14 @@ def open_pairs(case, causal):
 def slow_blocks(case, block, keep, causal):
     """What `mean_key_blocks` keeps, one query after the other."""
     queries, keys = references.four_axes(case.queries), references.four_axes(case.keys)
-    pairs, used = open_pairs(case, causal), open_pairs(case, False).any(2)
+    pairs = open_pairs(case, causal)
     kept = torch.zeros_like(pairs)
     for b, h, i in torch.cartesian_prod(*map(torch.arange, pairs.shape[:3])).tolist():
         found = []
         for start in range(0, keys.shape[2], block):
             places = range(start, min(start + block, keys.shape[2]))
-            rows = [keys[b, h, j] for j in places if used[b, h, j]]
-            if any(pairs[b, h, i, j] for j in places):
+            rows = [keys[b, h, j] for j in places if pairs[b, h, i, j]]
+            if rows:
                 own = causal and i in places
                 fit = math.inf if own else float(queries[b, h, i] @ (sum(rows) / len(rows)))
                 found.append((-fit, start, places))
@@ -70,6 +70,39 @@ def test_mean_key_blocks_is_a_slow_loop(case, block, keep, causal):
         case.queries, case.keys, block=block, keep=keep, causal=causal, mask=case.mask
     )
     assert torch.equal(got, slow_blocks(case, block, keep, causal))
+
+
+MASKS = {
+    "causal": ab.causal_mask(10),
+    "a causal window": ab.window_mask(10, 10, 4, causal=True),
+    "any": torch.rand(3, 10, 10, generator=torch.Generator().manual_seed(0)) < 0.4,
+    "keys": ab.length_mask([10, 6, 1], 10),
+    "both": ab.length_mask([10, 6, 1], 10) & ab.causal_mask(10),
+}
+
+
+@pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS)
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("block", [1, 3, 4, 10])
+def test_a_key_that_a_query_may_not_see_has_no_say_in_its_choice(mask, causal, block):
+    """Whatever the mask, a score has no slope in a key outside, and no other choice follows."""
+    queries, keys, _ = drawn(3, 10, 2)
+    open_ = (mask & ab.causal_mask(10) if causal else mask).expand(3, 10, 10)
+    options = {"block": block, "causal": causal, "mask": mask}
+
+    def scores(keys):
+        return ab.mean_key_scores(queries, keys, **options)
+
+    slopes = torch.autograd.functional.jacobian(scores, keys)  # (b, q, blocks, b, k, d)
+    own = torch.stack([slopes[b, :, :, b] for b in range(3)])
+    assert not own.abs().sum((2, 4))[~open_].any()
+    kept = ab.mean_key_blocks(queries, keys, keep=2, **options)
+    assert not (kept & ~open_).any() and kept.any()
+    for place in range(10):
+        others = keys.clone()
+        others[:, place] += 9
+        changed = ab.mean_key_blocks(queries, others, keep=2, **options)
+        assert torch.equal(changed[~open_[..., place]], kept[~open_[..., place]])
 
 
 @few
@@ -280,6 +313,22 @@ def test_k_means_finds_what_is_apart_and_moves_downhill():
     assert torch.equal(same, torch.ones(3, 2))
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_clusters_are_found_in_short_numbers_and_far_from_the_origin(dtype):
+    """Two crowds whose sums are beyond half precision; moved far away they stay what they are."""
+    chance = torch.Generator().manual_seed(0)
+    home = torch.arange(4000) % 2
+    x = (64.0 * home[:, None] + 8 * torch.rand(4000, 3, generator=chance)).to(dtype)
+    far = 0.25 / torch.finfo(dtype).eps  # a quarter is the least step there
+    for moved in (x, (x + far).to(dtype)):
+        centres = ab.k_means(moved, 2, generator=torch.Generator().manual_seed(1))
+        order = centres[:, 0].argsort()
+        wanted = torch.stack([moved[home == c].double().mean(0) for c in (0, 1)])
+        torch.testing.assert_close(centres[order], wanted.to(dtype))
+        kept = ab.same_cluster(moved[:2], moved, centres)
+        assert torch.equal(kept, home == torch.arange(2)[:, None])
+
+
 @few
 @given(AXES, st.integers(1, 4), st.integers(0, 9))
 def test_clusters_are_those_of_the_nearest_centre(axes, nearest, seed):
@@ -345,7 +394,22 @@ def test_in_every_precision(dtype):
     assert centres.dtype == dtype
     assert ab.same_cluster(queries, keys, centres).shape == (2, 8, 8)
     many = torch.full((3000, 1), 30.0, dtype=dtype)  # their sum is beyond half precision
-    close(ab.block_means(many, 3000).double(), torch.full((1, 1), 30.0).double(), 0.2)
+    close(ab.block_means(many, 3000).double(), torch.full((1, 1), 30.0).double(), 1e-5)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_product_beyond_half_precision_is_scaled_before_it_is_taken(dtype):
+    large = torch.full((1, 100), 30.0, dtype=dtype)  # 90,000, and 9,000 when scaled
+    indexer, relevance = ab.Indexer(100, 100, 1, 100).to(dtype), ab.Relevance(100, 100, 100)
+    relevance, pool = relevance.to(dtype), ab.BlockPool(100, 1).to(dtype)
+    with torch.no_grad():
+        for linear in (indexer.W_q, indexer.W_k, relevance.W_q, relevance.W_k):
+            torch.nn.init.eye_(linear.weight)
+        indexer.W_w.weight.zero_()
+        pool.query.fill_(30.0)
+        for scores in (indexer(large, large), relevance(large, large)):
+            assert scores.item() == pytest.approx(9000, rel=0.01)
+        assert torch.equal(pool(large, large)[0], large)
 
 
 def test_nothing_changes_its_arguments():
@@ -403,3 +467,4 @@ def test_what_does_not_fit_is_refused():
     refuses(ValueError, "width must be at", ab.ThreeBranches, 4, block=2, keep=1, width=0)
     node = ab.ThreeBranches(4, block=2, keep=1, width=1).double()
     refuses(ValueError, "as many as queries", node, queries, keys[:, :5], values[:, :5])
+    refuses(ValueError, "mask must have one row", node, queries, keys, values, mask=rows)

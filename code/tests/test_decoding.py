@@ -273,6 +273,25 @@ def test_a_share_of_one_keeps_what_rounding_would_lose():
     assert not truncate(log_probs, top_p=0.999).isfinite()[0, 1:].any()  # the control
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+@pytest.mark.parametrize("temperature", [1e-3, 1e-8, 1e-38, 1e-46, 5e-324])
+def test_truncate_at_any_temperature_leaves_the_likeliest(dtype, temperature):
+    """Down to where the dtype takes the temperature for 0; equals share."""
+    log_probs = torch.tensor([[-90.0, -80.0, -81.0, -torch.inf], [-3.0, -5.0, -3.0, -4.0]])
+    log_probs = log_probs.to(dtype)
+    for cut in ({}, {"top_k": 2}, {"top_p": 0.9}, {"min_p": 0.1}):
+        found = truncate(log_probs, temperature=temperature, **cut).exp()
+        assert found.tolist()[0] == [0, 1, 0, 0]
+        assert not found.isnan().any() and found[1, [1, 3]].eq(0).all()
+    chance = truncate(log_probs, temperature=temperature).exp()
+    torch.testing.assert_close(chance[1, 0], torch.tensor(0.5, dtype=dtype))
+    for warm in (1e300, math.inf):
+        even = truncate(log_probs, temperature=warm).exp()
+        torch.testing.assert_close(
+            even[0], torch.tensor([1, 1, 1, 0.0], dtype=dtype) / 3, atol=1e-2, rtol=0
+        )
+
+
 @given(distributions(), st.floats(0.2, 3), st.floats(0.0, 0.999))
 def test_min_p_looks_at_ratios_alone(log_probs, temperature, min_p):
     """No other token is asked: a ratio of probabilities, sharpened, is below it or is not."""

@@ -298,3 +298,17 @@ def test_what_does_not_fit_is_refused():
         ({"window": "monotone", "radius": 0}, "radius must be at least 1"),
     ):
         refuses(ValueError, said, ab.luong_translator, 9, 9, **options)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("bell", BELLS)
+def test_a_window_stands_where_its_place_is_in_half_precision(dtype, bell):
+    """At place 2,999 of 3,000, which bfloat16 takes for 2,992, and float16 for 3,000."""
+    model = small("monotone", bell, radius=2).to(dtype)
+    state = model.start(torch.randint(4, VOCAB, (1, 3000)), torch.tensor([3000]))
+    output = model.step(torch.tensor([[4]]), state._replace(place=torch.tensor([2999])), True)
+    assert output.centres.item() == 2999
+    assert output.weights[0, 0].nonzero().flatten().tolist() == [2997, 2998, 2999]
+    assert output.logits.dtype == output.weights.dtype == dtype
+    centres = torch.tensor([300.5])
+    assert ab.local_window(centres.to(dtype), 600, radius=3).sum() in (6, 7)  # as it was rounded

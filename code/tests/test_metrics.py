@@ -27,10 +27,10 @@ from attnbook.metrics import (
 # BLEU
 
 
-def slow_bleu(hypotheses, references):
+def slow_bleu(hypotheses, references, orders=4):
     """Papineni's formula with sacreBLEU's smoothing: the n-th empty order counts 1 / 2^n."""
     logs, empty = 0.0, 0
-    for n in range(1, 5):
+    for n in range(1, orders + 1):
         matches = total = 0
         for hypothesis, reference in zip(hypotheses, references, strict=True):
             ours, theirs = (
@@ -44,8 +44,8 @@ def slow_bleu(hypotheses, references):
         if not matches:
             empty += 1
             matches = 2.0**-empty
-        logs += math.log(matches / total) / 4
-    if empty == 4:
+        logs += math.log(matches / total) / orders
+    if empty == orders:
         return 0.0
     ours, theirs = (sum(map(len, side)) for side in (hypotheses, references))
     return 100 * math.exp(logs + min(0.0, 1 - theirs / ours))
@@ -65,6 +65,26 @@ def translations(n, seed, error=0.3):
 def test_bleu_is_the_slow_one(n, seed, error):
     hypotheses, references = translations(n, seed, error)
     assert bleu(hypotheses, references) == pytest.approx(slow_bleu(hypotheses, references))
+
+
+@given(st.integers(1, 8), st.integers(0, 999), st.integers(1, 5))
+def test_the_effective_order_is_that_of_the_longest_translation(n, seed, most):
+    hypotheses, references = translations(n, seed)
+    hypotheses = [tokens[:most] for tokens in hypotheses]
+    longest = min(max(map(len, hypotheses)), 4)
+    wanted = slow_bleu(hypotheses, references, longest)
+    assert bleu(hypotheses, references, effective_order=True) == pytest.approx(wanted)
+    found = bleu_interval(hypotheses, references, effective_order=True, samples=20)
+    assert found.value == pytest.approx(wanted)
+
+
+def test_short_sentences_score_0_unless_their_order_is_effective():
+    pair, other = [["good", "morning"]], ["a", "b", "c", "d", "e"]
+    assert bleu(pair, pair) == 0.0 and bleu(pair, pair, effective_order=True) == 100.0
+    few = [*pair, other]
+    assert bleu_interval(few, few) == (100.0, 0.0, 100.0)  # half of the resamples have no other
+    assert bleu_interval(few, few, effective_order=True) == (100.0, 100.0, 100.0)
+    assert "eff:no" in bleu_signature() and "eff:yes" in bleu_signature(effective_order=True)
 
 
 def test_bleu_at_its_ends():
@@ -99,6 +119,10 @@ def test_bad_translations_are_named(metric):
     refuses(ValueError, said, metric, [["a"]], [["a"], ["b"]])
     refuses(ValueError, "got 0 and 0", metric, [], [])
     refuses(TypeError, r"hypotheses must hold sequences of tokens.*'go'", metric, ["go"], [["go"]])
+    one, kind = [["a", "b"]], "for each sentence, tokens of type str; got a token of type"
+    for nested in ([one], [[one[0], one[0]]], [one, one]):  # of sacreBLEU, of several references
+        refuses(TypeError, f"references must hold one sequence.*{kind} list", metric, one, nested)
+    refuses(TypeError, f"hypotheses must hold one sequence.*{kind} int: 3", metric, [[3]], one)
     for token in ("a b", "", "a\u00a0b"):
         said = "references must hold tokens without spaces"
         refuses(ValueError, said, metric, [["a"]], [[token]])
@@ -193,6 +217,10 @@ def test_entropy_at_its_ends():
     assert weight_entropy(torch.eye(3)).tolist() == [0, 0, 0]
     assert weight_entropy(torch.zeros(2, 3)).tolist() == [0, 0]
     assert weight_entropy(torch.zeros(2, 3), normalize=True).tolist() == [0, 0]
+    for dtype in (torch.float16, torch.bfloat16):  # counts more keys than half precision can
+        weights = torch.full((1, 70_000), 1 / 70_000, dtype=dtype)
+        relative = weight_entropy(weights, normalize=True)
+        torch.testing.assert_close(relative, torch.ones(1, dtype=dtype))
     mask = torch.tensor([[True, True, False]])
     weights = torch.tensor([[0.5, 0.5, float("nan")]])
     torch.testing.assert_close(weight_entropy(weights, mask, normalize=True), torch.ones(1))

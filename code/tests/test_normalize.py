@@ -1,5 +1,6 @@
 """Every normaliser keeps the laws of the mask; each equals its own slow definition."""
 
+import math
 import re
 from functools import partial
 from itertools import pairwise
@@ -12,6 +13,7 @@ from attnbook_testing.refusals import refuses
 from attnbook_testing.strategies import DTYPES, JUNK, cases, masks_for, tolerance
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from torch.autograd import forward_ad
 from torch.func import vmap
 
 import attnbook as ab
@@ -406,6 +408,22 @@ def test_vmap_equals_a_loop_forward_and_backward(normalize):
     torch.testing.assert_close(inside, wanted, atol=1e-14, rtol=0)
 
 
+@each(NORMALIZERS)
+def test_derivatives_taken_forward_are_those_taken_backward(normalize):
+    """By torch.func, one direction and many at once, and by dual numbers."""
+    scores, mask = some_scores(2, 4, 5), some_mask(2, 4, 5)
+    change = some_scores(2, 4, 5, seed=3)
+    one = partial(normalize, mask=mask)
+    jacobian = torch.autograd.functional.jacobian(one, scores)
+    wanted = torch.einsum("abcdef,def->abc", jacobian, change)
+    torch.testing.assert_close(torch.func.jvp(one, (scores,), (change,))[1], wanted)
+    with forward_ad.dual_level():
+        weights = one(forward_ad.make_dual(scores, change))
+        torch.testing.assert_close(forward_ad.unpack_dual(weights).tangent, wanted)
+    if normalize in SURE.values():  # chance needs a rule under vmap
+        torch.testing.assert_close(torch.func.jacfwd(one)(scores), jacobian)
+
+
 @each(SURE)
 def test_compiles_as_one_graph(normalize):
     torch.compiler.reset()
@@ -459,5 +477,22 @@ def test_gumbel_at_temperature_t_is_a_softmax_of_perturbed_scores_over_t():
         torch.testing.assert_close(difference, difference[:, :1].expand_as(difference))
     for dtype in DTYPES:  # the limit is the pick, and no dtype overflows on the way
         scores = torch.tensor([[300.0, 290.0, -200.0]], dtype=dtype)
-        weights, gradient = with_gradient(partial(gumbel, temperature=1e-3), scores, None)
-        assert weights.tolist() == [[1.0, 0.0, 0.0]] and gradient.isfinite().all()
+        for temperature in (1e-3, 1e-30, 1e-40, 5e-324):
+            for hard in (False, True):
+                low = partial(gumbel, temperature=temperature, hard=hard)
+                weights, gradient = with_gradient(low, scores, None)
+                assert weights.tolist() == [[1.0, 0.0, 0.0]] and gradient.isfinite().all()
+    mask = torch.tensor([[True, True, False]])
+    assert gumbel(torch.zeros(1, 3), mask, temperature=math.inf).tolist() == [[0.5, 0.5, 0.0]]
+    learned = torch.tensor(0.5, requires_grad=True)
+    gumbel(torch.zeros(3, 4), temperature=learned).square().sum().backward()
+    assert learned.grad.abs() > 0
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("step", [0.0, 5e-324, 1e-15, 1e-9, 1e-6, 1e-4, 1e-3])
+def test_entmax_with_alpha_close_to_1_is_close_to_the_softmax(dtype, step):
+    scores, mask = some_scores(2, 4, 5, dtype=dtype), some_mask(2, 4, 5)
+    found = ab.entmax(scores, mask, alpha=1 + step)
+    slack = 5 * step + 2 * torch.finfo(dtype).eps
+    torch.testing.assert_close(found, ab.masked_softmax(scores, mask), atol=slack, rtol=0)

@@ -188,3 +188,22 @@ def test_alibi_bias_entry_by_entry(h, q, k, offset):
     for a in range(h):
         rows = [[-slopes[a] * abs(i + offset - j) for j in range(k)] for i in range(q)]
         assert bias[a].tolist() == [pytest.approx(row, rel=1e-6) for row in rows]
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])
+@pytest.mark.parametrize("h", [2, 3])
+def test_alibi_tells_600_distances_apart_in_any_precision(dtype, h):
+    """Alone, and in attention whose scores are the biases alone."""
+    wanted = ab.AlibiPositions(h)(1, 600, offset=599)
+    positions = ab.AlibiPositions(h).double().to(dtype)
+    bias = positions(1, 600, offset=599)
+    torch.testing.assert_close(bias.float(), wanted)
+    assert all(len(row.unique()) == 600 for row in bias[:, 0])
+    heads = ab.MultiHeadAttention(4 * h, h, positions=positions).to(dtype)
+    torch.nn.init.zeros_(heads.W_q.weight)
+    x = torch.randn(1, 600, 4 * h, dtype=dtype)
+    weights = heads(x, need_weights=True).weights
+    assert weights.dtype == dtype
+    apart = (torch.arange(600)[:, None] - torch.arange(600)).abs()
+    bias = -ab.alibi_slopes(h)[:, None, None] * apart
+    torch.testing.assert_close(weights[0], bias.softmax(-1).to(dtype))

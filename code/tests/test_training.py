@@ -60,10 +60,51 @@ def test_the_loss_is_the_mean_over_valid_tokens(b, q, smoothing, seed):
             count += 1
     for j in range(b):
         targets[j, lengths[j] :] = 10**9 * (-1) ** j  # whatever stands at padding
-    got = ab.masked_cross_entropy(logits, targets, lengths, label_smoothing=smoothing)
-    torch.testing.assert_close(got, torch.as_tensor(total / max(count, 1), dtype=torch.float64))
-    (grad,) = torch.autograd.grad(got, logits)
-    assert not any(grad[i, lengths[i] :].any() for i in range(b))
+    dirty = logits.detach().clone()
+    for j in range(b):
+        dirty[j, lengths[j] :] = math.nan
+    for given_, kind in ((logits, torch.int64), (dirty.requires_grad_(), torch.int32)):
+        options = {"label_smoothing": smoothing}
+        got = ab.masked_cross_entropy(given_, targets.to(kind), lengths, **options)
+        torch.testing.assert_close(got, torch.as_tensor(total / max(count, 1), dtype=torch.float64))
+        (grad,) = torch.autograd.grad(got, given_)
+        assert grad.isfinite().all() and not any(grad[i, lengths[i] :].any() for i in range(b))
+
+
+def test_a_target_of_minus_100_is_left_out_of_the_mean_and_of_the_count():
+    batch, model = reversal(8, 4, 0), translator()
+    targets = batch.targets.clone()
+    targets[::2, 1] = -100  # within the lengths
+    loss, count = ab.translation_loss(model, batch._replace(targets=targets))
+    logits = model(batch.source, batch.source_lens, batch.inputs).logits
+    inside = ab.length_mask(batch.target_lens, targets.shape[1]).squeeze(1)
+    wanted = nn.functional.cross_entropy(logits[inside], targets[inside])  # torch's own rule
+    torch.testing.assert_close(loss, wanted)
+    assert count == (inside & (targets != -100)).sum()
+    nothing = ab.masked_cross_entropy(logits, torch.full_like(targets, -100), batch.target_lens)
+    assert nothing == 0
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_the_loss_of_half_precision_is_summed_in_single(dtype):
+    logits = torch.randn(40, 300, 9, generator=torch.Generator().manual_seed(0)).to(dtype) * 9
+    targets = torch.zeros(40, 300, dtype=torch.uint8)
+    lengths = torch.full((40,), 300)
+    loss = ab.masked_cross_entropy(logits, targets, lengths)  # the sum is above 65,504
+    wanted = nn.functional.cross_entropy(logits.double().flatten(0, 1), targets.long().flatten())
+    torch.testing.assert_close(loss, wanted.float())
+
+
+def test_a_target_that_is_no_id_is_named():
+    logits, lengths = torch.zeros(2, 3, 5), torch.tensor([3, 1])
+    for worst in (5, 99, -1):
+        targets = torch.tensor([[0, worst, 4], [1, 1000, -1000]])
+        said = f"targets must hold ids from 0 to 4, got {worst}: outside a vocabulary of 5"
+        refuses(ValueError, said, ab.masked_cross_entropy, logits, targets, lengths)
+    for dtype in (torch.float32, torch.bool):
+        targets = torch.zeros(2, 3).to(dtype)
+        said = f"targets must be ids, of an integer type, got {dtype}"
+        refuses(TypeError, said, ab.masked_cross_entropy, logits, targets, lengths)
 
 
 def test_the_loss_of_a_batch_and_the_mean_of_batches_count_by_valid_tokens():

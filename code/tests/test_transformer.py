@@ -182,6 +182,16 @@ def test_half_precision(architecture, dtype):
     close(output.float(), wanted, slack)
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
+def test_a_mean_in_half_precision_counts_all_tokens(dtype):
+    """301 tokens, which bfloat16 would count as 300, and a sum that is not rounded on the way."""
+    model, source = Classifier(11, 3, **SIZES).eval().to(dtype), tokens(2, 320, 11)
+    lengths, model.output = torch.tensor([301, 7]), nn.Identity()
+    outputs, found = model.encoder(source, lengths).outputs.double(), model(source, lengths).logits
+    for row, n in enumerate(lengths):
+        assert torch.equal(found[row], outputs[row, :n].mean(dim=0).to(dtype))
+
+
 @pytest.mark.parametrize("autocast", [True, False])
 def test_steps_in_half_precision_follow_the_whole(autocast):
     architecture = Architecture("translator", positions="rotary")
@@ -202,15 +212,24 @@ def test_compiles_in_one_graph(architecture):
     close(compiled(*inputs)[0], model(*inputs)[0])
 
 
-@pytest.mark.parametrize("positions", ["alibi"])
-def test_the_encoder_exports_with_free_sizes(positions):
-    encoder = Architecture("encoder", positions=positions).build(num_layers=1, max_len=64)
-    b, k = torch.export.Dim("b"), torch.export.Dim("k", max=64)
-    exported = torch.export.export(
-        encoder, (SOURCE, LENGTHS), dynamic_shapes=({0: b, 1: k}, {0: b})
-    ).module()
-    for source, lengths in ((SOURCE, LENGTHS), (tokens(2, 9, 11, seed=3), torch.tensor([9, 2]))):
-        close(exported(source, lengths).outputs, encoder(source, lengths).outputs)
+# ids outside of the vocabulary
+
+
+@every
+@pytest.mark.parametrize("worst", [-1, 13, 2**40])
+def test_an_id_outside_of_the_vocabulary_is_named(architecture, worst):
+    """In each of the inputs, with its name; int32 ids inside are as good as int64."""
+    model, inputs = architecture.build(), architecture.inputs()
+    close(model(*(x if x is None else x.int() for x in inputs))[0], model(*inputs)[0], atol=0)
+    names = {"encoder": ["source"], "classifier": ["source"], "language": ["source", "inputs"]}
+    places = {"source": 0, "inputs": 2}
+    for name in names.get(architecture.kind, places):
+        given = list(inputs)
+        given[places[name]] = given[places[name]].clone()
+        given[places[name]][0, 1] = worst
+        size = 11 if name == "source" and architecture.kind != "language" else 13
+        said = f"{name} must hold ids from 0 to {size - 1}, got {worst}: outside a vocabulary of"
+        refuses(ValueError, f"{said} {size}", model, *given)
 
 
 # errors

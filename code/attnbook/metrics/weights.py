@@ -7,6 +7,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from .._checks import align_mask, check_count, check_floating
+from ..normalize import _wide
 
 
 def weight_entropy(
@@ -33,15 +34,16 @@ def weight_entropy(
     check_floating("weights", weights)
     if weights.dim() < 2:
         raise ValueError(f"weights must be (..., q, k), got shape {tuple(weights.shape)}")
+    dtype, weights = weights.dtype, _wide(weights)  # half precision cannot count the keys
     allowed = torch.full_like(weights[..., 0], weights.shape[-1])  # (..., q)
     if mask is not None:
         mask = align_mask(mask, tuple(weights.shape))
         weights = torch.where(mask, weights, 0.0)
         allowed = mask.expand_as(weights).sum(-1).to(weights.dtype)  # (..., q, k) -> (..., q)
     entropy = torch.special.entr(weights).sum(-1)  # (..., q, k) -> (..., q); 0 log 0 is 0
-    if not normalize:
-        return entropy
-    return torch.where(allowed > 1, entropy / allowed.clamp(min=2).log(), 0.0)
+    if normalize:
+        entropy = torch.where(allowed > 1, entropy / allowed.clamp(min=2).log(), 0.0)
+    return entropy.to(dtype)
 
 
 def uniform_weights(q_len: int, k_len: int) -> Tensor:
