@@ -20,7 +20,7 @@ from attnbook.data import UNK
 from attnbook.training import History, fit, mean_loss, one_cycle, set_seed
 from attnbook.transformer import LanguageModel
 
-SEEDS = range(3)
+SEEDS = range(6)
 RATES = 1e-3, 2e-3, 4e-3, 8e-3, 16e-3
 WAYS = list(product(("pre", "post"), (0.1, 0.0)))  # the norm, and the share of steps that warm up
 SIZES = {"num_layers": 6, "d_model": 32, "num_heads": 4, "d_ff": 128, "dropout": 0.0}

@@ -28,6 +28,7 @@ PERIODS = (4, 12)  # shortest and longest
 TRAINED = 32  # tokens of a training sequence
 LENGTHS = (32, 64, 128, 256)  # at which perplexity is taken
 STEPS = 600  # of training
+RATE = 3e-3  # the highest of a training
 KNOWN = TRAINED - 1  # the largest offset that a model has been trained on
 WINDOWS = (2, 16, 32)  # tokens that a model may look back on, its own included
 
@@ -145,11 +146,13 @@ def losses(model: LanguageModel, language: str, x: Tensor, **sight) -> Tensor:
     return F.cross_entropy(z.mT, targets(language, x), reduction="none")
 
 
-def train(model: LanguageModel, language: str, seed: int, steps: int = STEPS) -> list:
+def train(
+    model: LanguageModel, language: str, seed: int, steps: int = STEPS, rate: float = RATE
+) -> list:
     """Adam with warm-up on 32 new sequences a step, of the trained length; the loss after each."""
     generator = torch.Generator().manual_seed(1000 + seed)
     adam = torch.optim.Adam(model.parameters())
-    schedule = OneCycleLR(adam, 3e-3, total_steps=steps, pct_start=0.1)
+    schedule = OneCycleLR(adam, rate, total_steps=steps, pct_start=0.1)
     path = []
     for _ in range(steps):
         x = LANGUAGES[language](32, TRAINED + 1, generator)

@@ -14,9 +14,10 @@ import attnbook as ab
 from attnbook.masks import causal_mask, window_mask
 from experiments import other_settings
 from experiments import position_lengths as pl
-from experiments.stored import load_table
+from experiments.stored import load_record, load_table
 
-SEEN = {"position_lengths": pl, "other_settings": other_settings, "load_table": load_table}
+SEEN = {"position_lengths": pl, "other_settings": other_settings}
+SEEN |= {"load_table": load_table, "load_record": load_record}
 run_cell = partial(cell_runner("06_reach"), **SEEN)
 fails = partial(fails, run_cell)
 

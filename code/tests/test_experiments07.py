@@ -6,7 +6,7 @@ from torch import nn
 
 from experiments import norm_warmup, position_lengths
 from experiments import other_settings as other
-from experiments.stored import load_table
+from experiments.stored import load_record, load_table
 
 
 def test_every_norm_is_tried_at_every_rate_for_as_many_steps():
@@ -20,11 +20,18 @@ def test_every_norm_is_tried_at_every_rate_for_as_many_steps():
 
 def test_the_other_settings_change_what_they_say_and_nothing_else():
     rows = load_table("other_settings")
-    ways = [(row["seed"], row["warm-up"], row["rate"]) for row in rows if "rate" in row]
+    ways = [(row["seed"], row["warm-up"], row["rate"]) for row in rows if "warm-up" in row]
     grid = product(other.SEEDS, other.WARMUPS, other.RATES)
     assert ways == list(grid)
     begun = [(row["seed"], row["positions"]) for row in rows if "positions" in row]
     assert begun == list(product(other.SEEDS, other.KINDS))
+    tuned = [(row["seed"], row["kind"]) for row in rows if row["result"] == "best rate"]
+    assert tuned == list(product(other.SEEDS, other.TRIED["markov"]))
+    tried = load_record("other_settings")["tried"]
+    for kind in other.TRIED["markov"]:
+        mine = [r for r in tried if (r["language"], r["positions"]) == ("markov", kind)]
+        assert [r["rate"] for r in mine] == list(other.PEAKS)
+        assert min(mine, key=lambda r: r["perplexity"])["rate"] == other.BEST
     ours, theirs = position_lengths.build("rotary", 0), other.usual("rotary", 0)
     changed = {
         name.rsplit(".", 1)[0]
