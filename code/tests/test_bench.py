@@ -5,23 +5,24 @@ No goal is tested here: times belong to `make bench`.
 
 import json
 import re
-import sys
 from pathlib import Path
 
 import nbformat
 import pytest
 import torch
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "code" / "benchmarks"))
+from devkit.bench import __main__ as bench
+from devkit.bench import (
+    attention_window,
+    bahdanau,
+    bahdanau_peer,
+    harness,
+    inputs,
+    report,
+)
 
-import attention_window  # noqa: E402
-import bahdanau  # noqa: E402
-import bahdanau_peer  # noqa: E402
-import bench  # noqa: E402
-import harness  # noqa: E402
-import inputs  # noqa: E402
-import report  # noqa: E402
+ROOT = Path(__file__).resolve().parents[2]
+
 
 MB = 1_000_000
 

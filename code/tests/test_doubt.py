@@ -1,14 +1,9 @@
 """`make doubt`: a sample of its sabotages is noticed, it can say otherwise, its page is whole."""
 
-import sys
-from pathlib import Path
-
 import nbformat
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
-
-import doubt
+from devkit import doubt
 
 
 @pytest.fixture

@@ -1,11 +1,6 @@
 """The lists of mutants fit the code that they break; `make mutants` itself is not run here."""
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
-
-import mutants
+from devkit import mutants
 
 
 def test_every_mutant_fits_once_and_names_tests_that_are_there():
