@@ -1,6 +1,6 @@
 // The playground: a sentence goes in, a worker translates, the maps show how; all may be changed.
-import { element } from "../attnbook/widgets/core/inputs.js";
-import { applyTheme } from "../attnbook/widgets/core/theme.js";
+import { element } from "../../attnbook/widgets/core/inputs.js";
+import { applyTheme } from "../../attnbook/widgets/core/theme.js";
 import { Controls, makeLegend } from "./play_controls.js";
 import { Engine } from "./play_engine.js";
 import { Maps } from "./play_maps.js";

@@ -1,5 +1,5 @@
 // Attention with many heads, and what a reader may do to it: take heads out, force weights.
-import { maskedSoftmax } from "../attnbook/widgets/core/softmax.js";
+import { maskedSoftmax } from "../../attnbook/widgets/core/softmax.js";
 
 /** Features of one head over all rows. */
 function scoresOf(queries, keys, h, d, heads) {

@@ -1,7 +1,7 @@
 // The switches: which attention is shown, padding and masks, all weight on a cell, and back.
-import { headName } from "../attnbook/widgets/browse/words.js";
-import { button, checkbox, element, segments, slider } from "../attnbook/widgets/core/inputs.js";
-import { entry, legendOf, smallKey, swatch } from "../attnbook/widgets/core/legend.js";
+import { headName } from "../../attnbook/widgets/browse/words.js";
+import { button, checkbox, element, segments, slider } from "../../attnbook/widgets/core/inputs.js";
+import { entry, legendOf, smallKey, swatch } from "../../attnbook/widgets/core/legend.js";
 import { NO_CHANGES } from "./play_store.js";
 
 const MOST_PADS = 8;

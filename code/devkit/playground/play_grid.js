@@ -1,7 +1,7 @@
 // Every head small, as in the layer × head browser; under each a switch that takes it out.
-import { LayerGrid } from "../attnbook/widgets/browse/grid.js";
-import { headName } from "../attnbook/widgets/browse/words.js";
-import { element } from "../attnbook/widgets/core/inputs.js";
+import { LayerGrid } from "../../attnbook/widgets/browse/grid.js";
+import { headName } from "../../attnbook/widgets/browse/words.js";
+import { element } from "../../attnbook/widgets/core/inputs.js";
 
 export class PlayGrid extends LayerGrid {
   /** `choose(layer, head)` makes a head the large one, `toggle` takes it out or puts it back. */

@@ -1,14 +1,14 @@
 // Every head of one kind small, the chosen one large, on one scale: the browser, on live weights.
-import { takeMap } from "../attnbook/widgets/browse/data.js";
-import { planFigure } from "../attnbook/widgets/browse/layout.js";
-import { FIGURE } from "../attnbook/widgets/browse/skeleton.js";
-import { headName, sidesOf } from "../attnbook/widgets/browse/words.js";
-import { drawMap } from "../attnbook/widgets/core/draw.js";
-import { watchWidth } from "../attnbook/widgets/core/follow.js";
-import { listenTo } from "../attnbook/widgets/core/gestures.js";
-import { planLayout } from "../attnbook/widgets/core/layout.js";
-import { applyTheme, watchTheme } from "../attnbook/widgets/core/theme.js";
-import { Voice } from "../attnbook/widgets/core/voice.js";
+import { takeMap } from "../../attnbook/widgets/browse/data.js";
+import { planFigure } from "../../attnbook/widgets/browse/layout.js";
+import { FIGURE } from "../../attnbook/widgets/browse/skeleton.js";
+import { headName, sidesOf } from "../../attnbook/widgets/browse/words.js";
+import { drawMap } from "../../attnbook/widgets/core/draw.js";
+import { watchWidth } from "../../attnbook/widgets/core/follow.js";
+import { listenTo } from "../../attnbook/widgets/core/gestures.js";
+import { planLayout } from "../../attnbook/widgets/core/layout.js";
+import { applyTheme, watchTheme } from "../../attnbook/widgets/core/theme.js";
+import { Voice } from "../../attnbook/widgets/core/voice.js";
 import { PlayExplorer } from "./play_explorer.js";
 import { PlayGrid } from "./play_grid.js";
 import { sceneOf } from "./play_scene.js";

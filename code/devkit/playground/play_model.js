@@ -1,5 +1,5 @@
 // The forward pass of `attnbook.Transformer`, for one sentence. Pure arithmetic: no page, no state.
-import { allowedCells } from "../attnbook/widgets/core/softmax.js";
+import { allowedCells } from "../../attnbook/widgets/core/softmax.js";
 import { attend } from "./play_attention.js";
 import { add, layerNorm, linear, relu, sinusoid } from "./play_layers.js";
 

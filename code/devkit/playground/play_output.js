@@ -1,6 +1,6 @@
 // The translation: its tokens as they are written, their candidates, and what the changes changed.
-import { element } from "../attnbook/widgets/core/inputs.js";
-import { numeral } from "../attnbook/widgets/core/words.js";
+import { element } from "../../attnbook/widgets/core/inputs.js";
+import { numeral } from "../../attnbook/widgets/core/words.js";
 import { shown } from "./play_scene.js";
 import { frenchText } from "./play_text.js";
 

@@ -1,5 +1,5 @@
 // From an answer of the worker to what the maps show: tokens, masks, links, bytes.
-import { allowedCells } from "../attnbook/widgets/core/softmax.js";
+import { allowedCells } from "../../attnbook/widgets/core/softmax.js";
 
 const NAMES = { "<bos>": "⟨begin⟩", "<eos>": "⟨end⟩", "<pad>": "⟨pad⟩", "<unk>": "⟨unknown⟩" };
 

@@ -1,5 +1,5 @@
 // The sentence: a field to type in, examples, and what the model does not know of it.
-import { button, element, segments, select } from "../attnbook/widgets/core/inputs.js";
+import { button, element, segments, select } from "../../attnbook/widgets/core/inputs.js";
 import { englishText, nearest, slipOf, tokenize } from "./play_text.js";
 
 const MARKS = { ".": "full stop", "?": "question mark", "!": "exclamation mark" };
