@@ -36,8 +36,8 @@ help:  ## list the targets
 install:  ## make .venv and install the exact set (the targets below do it themselves)
 	@python="$$(sh code/devkit/find_python.sh $(PYTHON))" && "$$python" code/devkit/install.py "$(VENV)"
 
-book: install  ## build what has changed of the site to _build/html (ARGS=--full: all of it)
-	@$(PY) -m devkit.build $(ARGS)
+book: install  ## build the site to _build/html
+	@$(PY) -m devkit.build
 
 lab: book  ## open the chapters in JupyterLab, each in a copy of your own (NB=03_scoring)
 	@$(PY) -m devkit.lab $(NB)

@@ -243,7 +243,7 @@ def index_uses(app, env) -> None:
 
 def link_code(app, pagename, templatename, context, doctree) -> None:
     """In a chapter's cells, the first use of a name in each leads to the reference."""
-    names = getattr(app.env, "attn_imports", {}).get(pagename)
+    names = app.env.attn_imports.get(pagename)
     if not names or "body" not in context:
         return
     known, met = names_of(app.env), set()
@@ -285,16 +285,7 @@ def plain_signatures(app, pagename, templatename, context, doctree) -> None:
 
 def prepare(app) -> None:
     """Where the chapters' uses are gathered, by page."""
-    for name in ("attn_api_uses", "attn_imports"):
-        if not hasattr(app.env, name):
-            setattr(app.env, name, {})
-
-
-def forget(app, env, docname) -> None:
-    """A page that is read again says anew what it uses; the names are looked up anew."""
-    env.attn_api_uses.pop(docname, None)
-    env.attn_imports.pop(docname, None)
-    vars(env).pop("attn_names", None)
+    app.env.attn_api_uses, app.env.attn_imports = {}, {}
 
 
 def setup(app):
@@ -306,11 +297,10 @@ def setup(app):
     app.add_post_transform(LinkNames)
     app.add_post_transform(TellUses)
     app.connect("builder-inited", prepare)
-    app.connect("env-purge-doc", forget)
     app.connect("autodoc-process-docstring", prepare_docstring)
     app.connect("missing-reference", find_type)
     app.connect("autodoc-skip-member", leave_out)
-    app.connect("env-check-consistency", index_uses)  # once stored: added anew each time
+    app.connect("env-check-consistency", index_uses)
     app.connect("html-page-context", link_code)
     app.connect("html-page-context", plain_signatures)
     return {"version": "1", "parallel_read_safe": False, "parallel_write_safe": True}

@@ -1,12 +1,10 @@
 """The graded assignment of a chapter: its released notebook goes with the site.
 
 `` {assignment}`01_cues` `` becomes a link to the students' notebook of `exercises/01_cues`, with
-the minutes and points that its own table of questions says. It is released anew whenever its
-sources or the tool have changed: a solution that would be seen stops the build.
+the minutes and points that its own table of questions says. A solution that would be seen stops
+the build.
 """
 
-import hashlib
-import importlib.util
 import re
 from pathlib import Path
 
@@ -32,7 +30,6 @@ class Assignment(SphinxRole):
         root = Path(self.env.srcdir) / "exercises" / self.text
         if self.env.app.builder.format == "html":
             self.release(root, Path(self.env.app.outdir) / FOLDER / f"{self.text}.ipynb")
-        self.env.note_dependency(str(root / f"{self.text}.py"))
         up = "../" * self.env.docname.count("/")
         link = nodes.reference(
             "", "the assignment's notebook", refuri=f"{up}{FOLDER}/{self.text}.ipynb", internal=True
@@ -41,15 +38,10 @@ class Assignment(SphinxRole):
         return [link, nodes.Text(f" ({describe(source)})")], []
 
     def release(self, root: Path, path: Path) -> None:
-        """Put the released notebook beside the pages, if its sources are not those of the last."""
-        package = importlib.util.find_spec("coursegrade").submodule_search_locations[0]
-        files = [*sorted(root.glob("*.py")), *sorted(Path(package).glob("*.py"))]
-        now = hashlib.sha256(b"".join(f.read_bytes() for f in files)).digest()
-        if not hasattr(self.env, "attn_released"):
-            self.env.attn_released = {}
-        if self.env.attn_released.get(self.text) == now and path.is_file():
-            return
-        from coursegrade import release  # torch comes with it: not for every edit
+        """Put the released notebook beside the pages."""
+        from coursegrade import (
+            release,
+        )  # torch comes with it
         from coursegrade.exercise import Exercise
 
         try:
@@ -58,7 +50,6 @@ class Assignment(SphinxRole):
             raise ExtensionError(f"attn_assignments: {error}") from error
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-        self.env.attn_released[self.text] = now
 
 
 def setup(app):

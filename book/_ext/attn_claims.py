@@ -94,8 +94,7 @@ class Asserted(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         path, _, name = self.arguments[0].partition("#")
-        relative, absolute = self.env.relfn2path(path)
-        self.env.note_dependency(relative)
+        _, absolute = self.env.relfn2path(path)
         try:
             cell = find_cell(Path(absolute), name)
             code = chosen(cell_text(cell), self.options.get("lines"))

@@ -117,19 +117,14 @@ def dark_figure(png: bytes) -> bytes:
     return out.getvalue()
 
 
-def twin(name: str) -> str:
-    """The file name of a figure's dark twin."""
-    return name.removesuffix(".png") + "-dark.png"
-
-
 def write_twins(app: Sphinx, exception) -> None:
-    """Write the twins that pages ask for; a figure's name is a hash of it: one is made once."""
+    """Write the twins that pages ask for."""
     if exception or app.builder.format != "html":
         return
     folder = Path(app.outdir) / app.builder.imagedir
-    for name in sorted(getattr(app.builder, "attn_figures", ())):
-        if not (folder / twin(name)).exists():
-            (folder / twin(name)).write_bytes(dark_figure((folder / name).read_bytes()))
+    for name in getattr(app.builder, "attn_figures", ()):
+        dark = folder / f"{name.removesuffix('.png')}-dark.png"
+        dark.write_bytes(dark_figure((folder / name).read_bytes()))
 
 
 def setup(app: Sphinx) -> dict:

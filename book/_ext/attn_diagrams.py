@@ -39,8 +39,7 @@ class ShowDiagram(SphinxDirective):
     option_spec = {"name": directives.unchanged}  # noqa: RUF012
 
     def run(self) -> list[nodes.Node]:
-        relative, path = self.env.relfn2path(f"diagrams/{self.arguments[0]}.toml")
-        self.env.note_dependency(relative)
+        _, path = self.env.relfn2path(f"diagrams/{self.arguments[0]}.toml")
         try:
             drawing = attn_drawing.read(Path(path))
         except (OSError, KeyError, TypeError, ValueError) as error:

@@ -9,7 +9,6 @@ changed.
 from __future__ import annotations
 
 import json
-import os
 import re
 from pathlib import Path
 
@@ -103,7 +102,6 @@ def note(app: Sphinx, document: nodes.document) -> None:
         path = Path(env.doc2path(env.docname))
         seconds = run_seconds(path) if path.suffix == ".ipynb" else None
         facts["attn_runs"] = None if seconds is None else in_words(seconds)
-        env.note_dependency(os.path.relpath(run_times.STORE, env.srcdir))
 
 
 def said(facts: dict) -> str:

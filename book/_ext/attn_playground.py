@@ -58,7 +58,6 @@ class Playground(SphinxDirective):
             path = packed(name)
             if not path.is_file():
                 continue
-            self.env.note_dependency(str(path))
             head, _ = unpack(path)
             models.append(
                 {
@@ -71,7 +70,6 @@ class Playground(SphinxDirective):
             )
         settings = {"models": models}
         if OPENING.is_file():
-            self.env.note_dependency(str(OPENING))
             settings["opening"] = json.loads(OPENING.read_text(encoding="utf-8"))
         body = json.dumps(settings, ensure_ascii=False).replace("<", "\\u003c")
         html = (

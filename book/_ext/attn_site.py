@@ -4,10 +4,9 @@ What the theme and the extensions do for every page is undone where no page need
 Awesome (the few icons are in `site.css`), thebe, the search index, KaTeX on pages without a
 formula. Chapters take their number from their file's
 name, so that `04_bahdanau` is chapter 4 whichever chapters stand before it; two pages of one number
-get letters, 3a and 3b. What has moved from one to the other is found under its old address.
+get letters, 3a and 3b.
 """
 
-import json
 import re
 import shutil
 from html import escape
@@ -47,105 +46,6 @@ NEEDED_BY = {
     ("landing.css",): re.compile(r'class="[^"]*\battn-(?:hero|claim)\b'),
     ("THEBE_JS_URL", "sphinx-thebe"): re.compile(r"(?!)"),
 }
-
-# A page that was divided or written anew: where most of it went, and what has another name now.
-MOVED = {
-    "book/03_scoring": (
-        "book/03_attention",
-        {
-            "scoring-functions": "book/03_attention#from-one-pair-to-a-batch",
-            "five-keys-and-three-questions": "book/03_attention#one-query-and-five-keys-with-a-pen",
-            "the-masked-softmax": "book/03_attention#the-mask",
-            "the-known-case": "book/03_attention#a-case-to-compare-with",
-            "the-four-moves-as-one-function": "book/03_attention#attention-in-eight-lines",
-            "where-this-breaks": "book/03_attention#where-this-breaks-a-clinic",
-            "a-finite-number-as-minus-infinity": "book/03_attention#where-this-breaks-a-clinic",
-            "length-0": "book/03_attention#where-this-breaks-a-clinic",
-            "the-caller-s-scores-are-overwritten": "book/03_attention#exercises",
-            "zero-times-nan": "book/03_attention#where-this-breaks-a-clinic",
-            "a-mask-after-the-softmax": "book/03_attention#where-this-breaks-a-clinic",
-            "the-wrong-axis": "book/03_attention#where-this-breaks-a-clinic",
-            "a-mask-that-fits-by-accident": "book/03_attention#exercises",
-            "when-sizes-differ-additive-attention": "book/03_scoring#a-small-network-as-the-score",
-            "a-famous-check-and-what-it-does-not-check": (
-                "book/03_scoring#a-check-and-what-it-does-not-check"
-            ),
-            "why-the-dot-product-is-scaled": "book/03_scoring#why-the-dot-product-is-divided-by-d",
-            "luong-s-three-and-one-table-for-all": "book/03_scoring#luong-s-three-scores",
-            "what-a-score-cannot-ask": "book/03_scoring#what-a-score-cannot-do",
-        },
-    ),
-    "book/06_positions": (
-        "book/06_reach",
-        {
-            "self-attention-and-positional-encoding": (
-                "book/06_positions#self-attention-and-positions"
-            ),
-            "a-sequence-that-asks-itself": "book/06_positions#a-sequence-attends-to-itself",
-            "the-same-bag-of-words": "book/06_positions#a-sequence-attends-to-itself",
-            "what-order-costs": "book/06_reach#what-a-layer-costs",
-            "sequential-steps": "book/06_reach#steps-that-wait",
-            "path-length": "book/06_reach#how-far-a-signal-travels",
-            "odd-sizes": "book/06_positions#sinusoids",
-            "who-is-louder": "book/06_positions#token-and-place-share-the-same-features",
-            "learned-places": "book/06_positions#learned-positions",
-            "whose-fault-is-it": "book/06_reach#new-angles-or-too-many-keys",
-            "where-this-breaks": "book/06_positions#where-this-breaks-a-clinic",
-            "the-place-is-forgotten-in-the-cache": "book/06_positions#where-this-breaks-a-clinic",
-            "the-table-ends": "book/06_positions#exercises",
-            "half-precision": "book/06_positions#where-this-breaks-a-clinic",
-            "a-table-that-does-not-travel": "book/06_positions#where-this-breaks-a-clinic",
-            "places-added-after-dropout": "book/06_positions#exercises",
-            "padding-on-the-left": "book/06_positions#where-this-breaks-a-clinic",
-            "slopes-for-another-number-of-heads": "book/06_positions#exercises",
-        },
-    ),
-    "book/05_multihead": (  # written anew: the same page, other sections
-        "book/05_multihead",
-        {
-            "what-a-head-is-for": "book/05_multihead#what-a-second-head-is-for",
-            "where-the-argument-stops": "book/05_multihead#why-one-head-cannot",
-            "where-this-breaks": "book/05_multihead#where-this-breaks-a-clinic",
-            "fig-four-heads": "book/05_multihead#a-clear-map-and-no-use",
-            "equation-eq-einsum": "book/05_multihead#sequence-first",
-        },
-    ),
-    "book/07_transformer": (
-        "book/07_transformer_measured",
-        {
-            "around-each-part-add-and-normalise": (
-                "book/07_transformer#with-a-pen-add-then-normalise"
-            ),
-            "why-not-over-the-batch": "book/07_transformer#with-a-pen-add-then-normalise",
-            "before-or-after": (
-                "book/07_transformer_measured#norm-before-or-after-with-and-without-warm-up"
-            ),
-            "the-other-half-of-a-block": "book/07_transformer#a-small-network-for-each-token",
-            "three-uses-of-attention": "book/07_transformer#the-decoder-block",
-            "token-and-place-on-one-scale": "book/07_transformer#token-place-and-the-output-layer",
-            "a-task-with-one-right-place-to-look": "book/07_transformer#train-it",
-            "writing-with-a-cache": "book/07_transformer#write-with-a-cache",
-            "three-bugs-in-a-famous-transformer": (
-                "book/07_transformer_measured#where-this-breaks-three-bugs-in-a-famous-transformer"
-            ),
-            "why-nobody-noticed": "book/07_transformer_measured#would-the-score-have-told-you",
-            "an-encoder-alone": "book/07_transformer_measured#one-half-is-enough",
-            "a-decoder-alone": "book/07_transformer_measured#one-half-is-enough",
-            "translation-beside-chapter-4": (
-                "book/07_transformer_measured#beside-the-model-of-chapter-4"
-            ),
-            "more-sentences": "book/07_transformer_measured#sixteen-times-the-sentences",
-            "a-mask-that-means-the-opposite": "book/03_attention#where-this-breaks-a-clinic",
-            "targets-that-are-not-shifted": "book/07_transformer#where-this-breaks",
-            "decoding-in-training-mode": "book/07_transformer#where-this-breaks",
-            "a-cache-that-is-changed-in-place": "book/07_transformer#exercises",
-        },
-    ),
-}
-FOLLOW = """addEventListener("DOMContentLoaded", () => {
-  const [page, places] = %s, name = decodeURIComponent(location.hash.slice(1));
-  if (name && !document.getElementById(name)) location.replace(places[name] ?? `${page}#${name}`);
-});"""
 
 NO_SUMMARY = 'if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;'
 
@@ -225,48 +125,22 @@ def number_chapters() -> None:
         return
 
     def assign(self, env):
-        before = dict(env.toc_secnumbers)
-        chapters = [name for name in env.tocs if chapter_number(name) is not None]
-        for docname in chapters:  # those of an earlier build, which the collector would renumber
-            for node in _numbered(env, docname):
-                node.attributes.pop("secnumber", None)
-        plain(self, env)
-        for docname in chapters:
+        rewritten = plain(self, env)
+        for docname in filter(chapter_number, env.tocs):
             label = chapter_label(env, docname)
             _set_chapter(env, docname, int(label) if label.isdigit() else label)
-        numbers = env.toc_secnumbers
-        return [d for d in numbers if numbers[d] != before.get(d)]
+        return rewritten
 
     assign.by_file_name = True
     TocTreeCollectorWithStyles.assign_section_numbers = assign
 
 
-def _numbered(env, docname) -> list[nodes.Element]:
-    """What may carry a page's number: its title, and its entries in the contents."""
-    return [env.titles[docname], *env.tocs[docname].findall(nodes.reference)]
-
-
 def _set_chapter(env, docname, chapter) -> None:
     """Give a page its number, also one that stands under another in the contents."""
-    title, first, *others = _numbered(env, docname)
-    numbers = {entry["anchorname"]: () for entry in (first, *others)}
+    entries = list(env.tocs[docname].findall(nodes.reference))
+    numbers = {entry["anchorname"]: () for entry in entries}
     env.toc_secnumbers[docname] = numbers | {"": (chapter,)}
-    title["secnumber"] = first["secnumber"] = (chapter,)
-
-
-def follow_moved(app, pagename, templatename, context, doctree) -> None:
-    """An address within a page, of something that stands elsewhere now, leads there."""
-    if pagename not in MOVED:
-        return
-
-    def address(place: str) -> str:
-        page, _, name = place.partition("#")
-        return f"{app.builder.get_relative_uri(pagename, page)}#{name}"
-
-    other, places = MOVED[pagename]
-    page = app.builder.get_relative_uri(pagename, other)
-    values = json.dumps([page, {name: address(place) for name, place in places.items()}])
-    app.add_js_file(None, body=FOLLOW % values, priority=450)
+    env.titles[docname]["secnumber"] = entries[0]["secnumber"] = (chapter,)
 
 
 def finish(app, exception) -> None:
@@ -299,7 +173,6 @@ def setup(app):
     app.connect("builder-inited", lighten_templates)
     app.connect("html-page-context", choose_assets, priority=900)
     app.connect("html-page-context", name_folds, priority=900)
-    app.connect("html-page-context", follow_moved)
     app.connect("build-finished", finish, priority=900)
     app.add_js_file("page.js", loading_method="defer", priority=900)  # after the theme's
     app.add_css_file("theme.css", priority=790)

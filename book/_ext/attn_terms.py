@@ -104,13 +104,7 @@ def load(app) -> None:
     page = Path(app.srcdir) / f"{app.config.attn_glossary}.md"
     terms = read_terms(page.read_text(encoding="utf-8")) if page.is_file() else []
     app.env.attn_terms = {term.name: term for term in terms}
-    if not hasattr(app.env, "attn_uses"):
-        app.env.attn_uses = {}  # by page: term, anchor, introduced there
-
-
-def forget(app, env, docname) -> None:
-    """A page that is read again says anew what it uses."""
-    env.attn_uses.pop(docname, None)
+    app.env.attn_uses = {}  # by page: term, anchor, introduced there
 
 
 def uses_of(env, term: str) -> list[tuple[str, str, bool]]:
@@ -296,6 +290,5 @@ def setup(app):
     app.add_post_transform(ShowMeaning)
     app.add_post_transform(TellChapters)
     app.connect("builder-inited", load)
-    app.connect("env-purge-doc", forget)
     app.connect("html-page-context", add_assets)
     return {"version": "1", "parallel_read_safe": False, "parallel_write_safe": True}

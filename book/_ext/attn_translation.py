@@ -105,7 +105,6 @@ class Translation(SphinxDirective):
     """The stored translation, drawn."""
 
     def run(self) -> list[nodes.Node]:
-        self.env.note_dependency(str(OPENING))
         try:
             state = json.loads(OPENING.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:

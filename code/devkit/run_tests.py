@@ -6,6 +6,7 @@ With arguments it is pytest alone. Without, what a part prints comes when it has
 minute says what is running. The exit status is 0 if that of all is.
 """
 
+import os
 import subprocess
 import sys
 import time
@@ -59,6 +60,7 @@ def at_once(commands: list[list[str]]) -> int:
 def main(arguments: list[str]) -> int:
     if arguments:
         return subprocess.run([*PYTEST, *arguments], cwd=ROOT).returncode
+    os.environ["ATTNBOOK_RUN"] = f"{os.getpid()} {time.time()}"  # the parts share one build
     return at_once([[*PYTEST, *part] for part in PARTS])
 
 

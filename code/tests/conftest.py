@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import time
 from pathlib import Path
 
 os.environ["OMP_NUM_THREADS"] = "1"  # before torch wakes: more threads are slower on small tensors
@@ -12,6 +13,8 @@ from hypothesis import settings
 
 torch.set_num_threads(1)
 
+# One name for all processes of a run of the tests: what starts them hands it on.
+RUN = os.environ.setdefault("ATTNBOOK_RUN", f"{os.getpid()} {time.time()}")
 
 # The same examples in every run, so that a red test is red for everyone. To look further:
 # HYPOTHESIS_PROFILE=explore python -m pytest code/tests
@@ -24,7 +27,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 @pytest.fixture(scope="session")
 def site() -> Path:
-    """The built site: `ATTNBOOK_SITE` if set, else built now by `make book`, for all parts once."""
+    """The built site: `ATTNBOOK_SITE` if set, else built now by `make book`, once for a run."""
     root = Path(__file__).resolve().parents[2]
     if path := os.environ.get("ATTNBOOK_SITE"):
         folder = Path(path).resolve()
@@ -35,6 +38,9 @@ def site() -> Path:
         folder.parent.mkdir(exist_ok=True)
         with (folder.parent / "lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            subprocess.run(["make", "book"], cwd=root, check=True, stdin=subprocess.DEVNULL)
+            built = folder.parent / "built-for"
+            if not built.is_file() or built.read_text() != RUN:
+                subprocess.run(["make", "book"], cwd=root, check=True, stdin=subprocess.DEVNULL)
+                built.write_text(RUN)
     assert any(folder.rglob("*.html")), f"no page in {folder}: did `make book` run?"
     return folder

@@ -1,8 +1,6 @@
 """The built site: no warning, no outside host, light pages, and a build that can fail."""
 
-import json
 import re
-import shutil
 import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
@@ -119,99 +117,16 @@ def test_every_picture_has_words_and_a_size_and_loads_late(book):
             assert 'loading="lazy"' in picture and size, picture
 
 
-def same_files(one: Path, two: Path) -> bool:
-    """Whether two sites are the same, to the byte."""
-    first, second = (
-        {p.relative_to(site): p for p in site.rglob("*") if p.is_file() and p.name != ".buildinfo"}
-        for site in (one, two)
+def test_a_build_begins_with_nothing_of_an_older_one(tmp_path, monkeypatch):
+    """What readers have written in copies of the notebooks stays."""
+    for name in (*tool.MADE, "lab"):
+        (tmp_path / "_build" / name).mkdir(parents=True)
+    met = []
+    monkeypatch.setattr(
+        subprocess, "run", lambda *_, **__: met.extend((tmp_path / "_build").iterdir())
     )
-    assert first.keys() == second.keys() and len(first) > 100
-    assert [n for n in first if first[n].read_bytes() != second[n].read_bytes()] == []
-    return True
-
-
-def edited(text: str, name: str) -> str:
-    """A chapter as it might have been: words, a heading, a formula, a name of the package."""
-    notebook = json.loads(text)
-    told = [cell for cell in notebook["cells"] if cell["cell_type"] == "markdown"]
-    code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
-    told[2]["source"] = [f"{'Zebras. ' * 2000}\n\n", *told[2]["source"]]
-    code[-1]["source"] = ["ab.hidden_by_the_edit\n", *code[-1]["source"]]
-    if name == "heading":
-        told[0]["source"] = ["# Another title\n\n", "$$\nx\n$$ (eq-further)\n"]
-    if name == "picture":
-        told_of = [(c["metadata"].get("mystnb", {}).get("figure"), c) for c in code]
-        figures = {figure["name"]: c for figure, c in told_of if figure}
-        unnamed = next(n for n in figures if f"{{numref}}`{n}`" not in text)  # by no sentence
-        figures[unnamed]["outputs"] = []
-    return json.dumps(notebook)
-
-
-@pytest.fixture(scope="module")
-def restored(tmp_path_factory):
-    """The book in another folder, built with edits, and again after each was taken back."""
-    folder = tmp_path_factory.mktemp("edited")
-    for part in (*tool.INPUTS, "_toc.yml"):
-        kept = shutil.ignore_patterns("__pycache__", "tests", ".*", "stored")
-        if (ROOT / part).is_dir():
-            shutil.copytree(ROOT / part, folder / part, ignore=kept)
-        else:
-            shutil.copy(ROOT / part, folder)
-    kinds = {"03_scoring": "heading", "02_kernel_regression": "picture"}
-    paths = {folder / "book" / f"{name}.ipynb": kind for name, kind in kinds.items()}
-    texts = {path: path.read_text(encoding="utf-8") for path in paths}
-    for path, kind in paths.items():
-        path.write_text(edited(texts[path], kind), encoding="utf-8")
-    done = tool.refresh(folder, folder)
-    assert done.returncode == 0, done.stdout[-3000:]
-    assert "zebra" in (folder / "_build/html/searchindex.js").read_text(encoding="utf-8")
-    for path in paths:  # each by itself: what one makes anew may hide what another forgets
-        path.write_text(texts[path], encoding="utf-8")
-        done = tool.refresh(folder, folder)
-        assert done.returncode == 0, done.stdout[-3000:]
-        assert re.search(r"0 added, [12] changed", done.stdout), "that was a full build"
-    return folder
-
-
-def test_a_build_after_edits_is_the_full_build(book, restored):
-    """And two builds in two folders are the same: no date, no address, no order of a set."""
-    assert same_files(book[0], restored / "_build" / "html")
-
-
-def test_what_is_no_page_asks_for_a_full_build(tmp_path, monkeypatch):
-    """Nothing for nothing, a page for a page, and all for what any page may show."""
-    files = ["_config.yml", "book/01_a.ipynb", "book/glossary.md", "book/references.bib"]
-    files += ["book/_ext/a.py", "code/attnbook/widgets/a.js", "exercises/01_a/01_a.py"]
-    for name in (*files, "code/tests/test_a.py"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text("a")
-    asked, status = [], [0]
-
-    def noted(out, source, *, full):
-        asked.append(full)
-        (out / "_build" / "html").mkdir(parents=True, exist_ok=True)
-        (out / "_build" / "html" / "a.html").write_text(str(len(asked)))
-        return subprocess.CompletedProcess([], status[0])
-
-    def refreshed(name=None, **options):
-        if name:
-            with (tmp_path / name).open("a") as file:
-                file.write("b")
-        asked.clear()
-        tool.refresh(tmp_path, tmp_path, **options)
-        return [*asked]
-
-    monkeypatch.setattr(tool, "build", noted)
-    assert refreshed() == [True] and refreshed() == []
-    assert refreshed("code/tests/test_a.py") == [] and refreshed(full=True) == [True]
-    assert refreshed("book/01_a.ipynb") == [False] and refreshed() == []
-    for name in files:
-        assert refreshed(name) == [name != "book/01_a.ipynb"], name
-    assert refreshed("book/02_b.md") == [True]  # one more page
-    assert refreshed("_build/html/a.html") == [True]  # a page was written over
-    status[0] = 1
-    assert refreshed("book/01_a.ipynb") == [False]
-    assert refreshed() == [True] == refreshed()  # until one succeeds
+    tool.build(tmp_path)
+    assert [path.name for path in met] == ["lab"]
 
 
 def test_neither_thebe_nor_font_awesome_nor_mathjax(book):

@@ -212,7 +212,7 @@ def test_the_publishing_workflow_names_the_addresses_and_fills_the_branch(tmp_pa
         next(step["run"] for step in steps if step.get("name", "").startswith(words))
         for words in ("Name the public", "Put the reader's")
     )
-    assert "make book PYTHON=python ARGS=--full" in [step.get("run") for step in steps]
+    assert "make book PYTHON=python" in [step.get("run") for step in steps]
     (tmp_path / "_config.yml").write_text(read("_config.yml"), encoding="utf-8")
     site = "https://owner.example/course"
     script = name.replace("${{ steps.pages.outputs.base_url }}", site)
