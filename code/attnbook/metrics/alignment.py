@@ -24,27 +24,6 @@ from .intervals import Interval, bootstrap_sums
 Link = tuple[int, int]
 
 
-def argmax_links(weights: Tensor, q_len: int, k_len: int) -> set[Link]:
-    """Link each target token to the source token of its largest weight.
-
-    Args:
-        weights: (q, k) of one sentence, with at least `q_len` rows and `k_len` columns.
-        q_len: target tokens; rows past them are not read.
-        k_len: source tokens; a row whose largest weight is past them gets no link.
-
-    Returns:
-        (row, column) pairs, at most one a row; the first of equal weights, none for a zero row.
-
-    Raises:
-        TypeError: weights are not floating point.
-        ValueError: weights are too small for the lengths, or a row that is read holds NaN.
-    """
-    best = _best(weights, q_len, k_len)
-    first = best.float().argmax(-1).tolist()  # (q, k) -> (q,), the first of the largest
-    some = best.any(-1).tolist()
-    return {(q, k) for q, k in enumerate(first) if some[q] and k < k_len}
-
-
 def alignment_error_rate(
     links: AbstractSet[Link] | Sequence[AbstractSet[Link]],
     sure: AbstractSet[Link] | Sequence[AbstractSet[Link]],
@@ -84,7 +63,7 @@ def alignment_error_rate(
 def expected_error_rate(weights: Sequence[Tensor], pairs: Sequence) -> float:
     """Alignment error rate of weights whose links are those of the largest weight in each row.
 
-    Where each row has one largest weight this is `alignment_error_rate` of `argmax_links`. Equal
+    Where each row has one largest weight this is `alignment_error_rate` of those links. Equal
     largest weights share the link evenly, and the counts are what one would expect if it were
     drawn among them. So `uniform_weights` score what a blind guess scores, and not what the first
     column happens to.
@@ -94,18 +73,11 @@ def expected_error_rate(weights: Sequence[Tensor], pairs: Sequence) -> float:
         pairs: AlignedPair, or anything with its fields.
 
     Raises:
-        TypeError, ValueError: as `argmax_links` and `alignment_error_rate`.
+        TypeError: weights are not floating point.
+        ValueError: not one weights tensor a pair, or too small for it, or NaN in it; what
+            `alignment_error_rate` refuses.
     """
     return _rate(_error_rate, _error_counts(weights, pairs))
-
-
-def error_rate_interval(weights: Sequence[Tensor], pairs: Sequence, **options) -> Interval:
-    """`expected_error_rate` with its bootstrap interval over sentences; options as in `bootstrap`.
-
-    Raises:
-        TypeError, ValueError: as `expected_error_rate` and `bootstrap`.
-    """
-    return bootstrap_sums(_error_counts(weights, pairs), _error_rate, **options)
 
 
 class ClassRate(NamedTuple):
