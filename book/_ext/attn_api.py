@@ -9,11 +9,13 @@ import ast
 import re
 from html import escape
 
-from attn_terms import CHAPTER, chapter_number, line_of_uses
+from attn_terms import line_of_uses
 from docutils import nodes
 from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
+
+from devkit.chapters import chapter_of
 
 PACKAGE, REFERENCE = "attnbook", "book/api/"
 NAME = re.compile(r"(?:ab\.)?([A-Za-z_][\w.]*)(?:\(.*\))?", re.DOTALL)
@@ -109,7 +111,8 @@ class MarkUses(SphinxTransform):
 
     def apply(self, **kwargs) -> None:
         docname = self.env.docname
-        if not CHAPTER.search(docname):
+        chapter = chapter_of(self.env.srcdir, docname)
+        if chapter is None:
             return
         names, seen = {}, set()
         for cell in self.document.findall(nodes.container):
@@ -124,7 +127,7 @@ class MarkUses(SphinxTransform):
             for name, shown in sorted(uses, key=lambda use: (not use[1], use[0])):
                 if (name, shown) not in seen and (name, True) not in seen:
                     seen |= {(name, shown)}
-                    anchor = f"ch{chapter_number(docname)}-{'source' if shown else 'use'}"
+                    anchor = f"ch{chapter.number}-{'source' if shown else 'use'}"
                     anchor += "-" + name.replace(".", "-")
                     cell["ids"].append(anchor)
                     here = self.env.attn_api_uses.setdefault(docname, [])

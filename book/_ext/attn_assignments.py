@@ -12,6 +12,8 @@ from docutils import nodes
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxRole
 
+from devkit.chapters import chapter_of
+
 FOLDER = "assignments"  # of the site
 QUESTION = re.compile(r"^# \| Q\d[^|]*\| (\d+)[^|]*\| (\d+) \|", re.MULTILINE)
 
@@ -27,6 +29,12 @@ class Assignment(SphinxRole):
     """A link to the students' notebook of an exercise."""
 
     def run(self):
+        chapter = chapter_of(self.env.srcdir, self.env.docname)
+        if chapter is None or chapter.assignment != self.text:
+            raise ExtensionError(
+                f"attn_assignments: {self.env.docname}: its metadata names another assignment than "
+                f"its text: {chapter and chapter.assignment!r}, {self.text!r}"
+            )
         root = Path(self.env.srcdir) / "exercises" / self.text
         if self.env.app.builder.format == "html":
             self.release(root, Path(self.env.app.outdir) / FOLDER / f"{self.text}.ipynb")

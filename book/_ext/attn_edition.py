@@ -15,7 +15,7 @@ from pathlib import Path
 from urllib.parse import urljoin
 
 import nbformat
-from attn_launch import EDITION, HAS_EDITION, Repository, repository
+from attn_launch import EDITION, Repository, edition_of, repository
 from attn_markdown import Markdown
 from attn_publish import address
 from docutils import nodes
@@ -222,14 +222,15 @@ class WriteEdition(SphinxPostTransform):
 
     def run(self, **kwargs) -> None:
         docname = self.env.docname
-        if not HAS_EDITION.search(docname) or not self.env.doc2path(docname).endswith(".ipynb"):
+        name = edition_of(self.app, docname)
+        if name is None:
             return
         try:
             notebook = Edition(self.app, self.document, docname).build()
         except NotImplementedError as error:
             raise ExtensionError(f"attn_edition: {docname}: {error}") from error
         nbformat.validate(notebook)
-        path = Path(self.app.outdir) / EDITION / f"{Path(docname).name}.ipynb"
+        path = Path(self.app.outdir) / EDITION / f"{name}.ipynb"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(nbformat.writes(notebook).rstrip("\n") + "\n", encoding="utf-8")
 

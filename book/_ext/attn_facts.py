@@ -2,25 +2,20 @@
 
 Both stand under a chapter's title (attn_frame) and on the landing page's cards. No number is typed:
 reading time comes from the words, lines of code, formulas and pictures of this build; run time from
-the stored measurement of this very code (devkit.run_times), and is left out if the code has
-changed.
+the notebook's metadata, and is left out if the code is not the one that was measured.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from pathlib import Path
 
 from attn_signature import signature
-from attn_terms import chapter_label
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from devkit import run_times
+from devkit.chapters import Chapter, chapter_of
 
-CHAPTER = re.compile(r"(?:.*/)?(\d\d)_\w+$")
 WORDS, CODE_LINES = 200, 6  # a minute of careful reading: a line of code takes ten seconds
 FOLDED = "tag_hide-input", "tag_hide-cell"  # code that a reader opens only on purpose
 APART = {"exercises", "references"}  # sections that say their own time, or are not read
@@ -78,13 +73,6 @@ def in_words(seconds: float) -> str:
     return f"about {-(-int(seconds - 6) // 60)} minutes"
 
 
-def run_seconds(path: Path) -> float | None:
-    """The stored run time of a notebook's present code, in seconds, or None."""
-    found = run_times.load().get(path.stem, {})
-    code = run_times.code_hash(json.loads(path.read_text(encoding="utf-8")))
-    return found["seconds"] if found.get("code") == code else None
-
-
 def question(document: nodes.document) -> str:
     """The question that a chapter opens with: its first paragraph, where that is in italics."""
     paragraph = next(iter(document.findall(nodes.paragraph)), None)
@@ -97,11 +85,9 @@ def note(app: Sphinx, document: nodes.document) -> None:
     env = app.env
     facts = env.metadata[env.docname]
     facts["attn_question"] = question(document)
-    if CHAPTER.match(env.docname):
+    if chapter := chapter_of(env.srcdir, env.docname):
         facts["attn_minutes"] = rounded(minutes(document))
-        path = Path(env.doc2path(env.docname))
-        seconds = run_seconds(path) if path.suffix == ".ipynb" else None
-        facts["attn_runs"] = None if seconds is None else in_words(seconds)
+        facts["attn_runs"] = None if chapter.seconds is None else in_words(chapter.seconds)
 
 
 def said(facts: dict) -> str:
@@ -121,19 +107,21 @@ def fill_cards(app: Sphinx, document: nodes.document, docname: str) -> None:
     """Put the cards in their place, now that every chapter is known."""
     for place in list(document.findall(chapter_list)):
         cards = nodes.bullet_list(classes=["attn-cards", "attn-wide"])
-        for name in sorted(n for n in app.env.found_docs if CHAPTER.match(n)):
-            cards += card(app, docname, name)
+        for name in sorted(app.env.found_docs):
+            if chapter := chapter_of(app.srcdir, name):
+                cards += card(app, docname, name, chapter)
         place.replace_self(cards)
 
 
-def card(app: Sphinx, docname: str, name: str) -> nodes.list_item:
+def card(app: Sphinx, docname: str, name: str, chapter: Chapter) -> nodes.list_item:
     """One chapter's card."""
     facts = app.env.metadata[name]
-    title = f"{chapter_label(app.env, name)}. {app.env.titles[name].astext()}"
+    title = f"{chapter.label}. {app.env.titles[name].astext()}"
     uri = app.builder.get_relative_uri(docname, name)
     link = nodes.reference("", title, refuri=uri, internal=True)
     item = nodes.list_item("", nodes.paragraph("", "", link))
-    if drawn := signature(name)[1]:
+    if chapter.signature:
+        drawn = signature(chapter.signature["draw"])
         item.insert(0, nodes.raw("", f'<div class="attn-thumb">{drawn}</div>', format="html"))
     if facts["attn_question"]:
         item += nodes.paragraph("", facts["attn_question"])

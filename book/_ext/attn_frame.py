@@ -6,11 +6,13 @@ table of the moves, in which bold says what is new. In the reader's edition the 
 
 from __future__ import annotations
 
-from attn_facts import CHAPTER, said
+from attn_facts import said
 from attn_signature import signature
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
+
+from devkit.chapters import chapter_of
 
 MOVES = ("score", "mask", "normalise", "pool")
 
@@ -22,10 +24,10 @@ class Opener(SphinxPostTransform):
     formats = ("html",)
 
     def run(self, **kwargs) -> None:
-        found = CHAPTER.match(self.env.docname)
+        chapter = chapter_of(self.env.srcdir, self.env.docname)
         title = next(iter(self.document.findall(nodes.title)), None)
         facts = self.env.metadata.get(self.env.docname, {})
-        if not found or title is None or "attn_minutes" not in facts:
+        if chapter is None or title is None:
             return
         section = title.parent
         place = section.index(title) + 1
@@ -37,14 +39,14 @@ class Opener(SphinxPostTransform):
             question["classes"].append("attn-question")
             words += question
         opener = nodes.container("", words, classes=["attn-opener", "attn-wide"])
-        caption, drawn = signature(self.env.docname)
-        if drawn:
-            opener += nodes.raw("", picture(caption, drawn), format="html")
+        if chapter.signature:
+            opener += nodes.raw("", picture(**chapter.signature), format="html")
         section.insert(place, opener)
 
 
-def picture(caption: str, drawn: str) -> str:
+def picture(draw: str, caption: str) -> str:
     """The signature as a figure without a number."""
+    drawn = signature(draw)
     return f'<figure class="attn-signature">{drawn}<figcaption>{caption}</figcaption></figure>'
 
 
@@ -55,7 +57,7 @@ class Strip(SphinxPostTransform):
     formats = ("html",)
 
     def run(self, **kwargs) -> None:
-        if not CHAPTER.match(self.env.docname):
+        if chapter_of(self.env.srcdir, self.env.docname) is None:
             return
         for table in list(self.document.findall(nodes.table)):
             rows = [list(row.findall(nodes.entry)) for row in table.findall(nodes.row)]

@@ -6,7 +6,7 @@ Sphinx's own template numbers an entry's places [1], [2]; a reader of a book loo
 import re
 from pathlib import Path
 
-from attn_terms import chapter_label
+from devkit.chapters import chapter_of
 
 # `causal_mask() (in module attnbook.masks)`, `project() (MultiHeadAttention method)`,
 # `attnbook.masks (module)`
@@ -14,13 +14,7 @@ OF_PACKAGE = re.compile(
     r"([\w.]+(?:\(\))?) "
     r"\((?:(?:in module|class in) \S+|((?:\w+ ){1,2}(?:method|property|attribute)|module))\)"
 )
-OF_CHAPTER = re.compile(r"(\d+)[a-z]?")  # 4, or 3a and 3b
 TEMPLATES = Path(__file__).parent / "templates"
-
-
-def in_order(label: str) -> tuple[int, str]:
-    """What sorts labels of chapters: 3a, 3b, 4, 10."""
-    return int(OF_CHAPTER.fullmatch(label)[1]), label
 
 
 def modules_once(groups: list) -> list:
@@ -44,20 +38,19 @@ def labels(app, pagename, templatename, context, doctree) -> None:
     if pagename != "genindex":
         return
     pages = {
-        app.builder.get_relative_uri("genindex", name): chapter_label(app.env, name)
-        for name in app.env.found_docs
+        app.builder.get_relative_uri("genindex", name): chapter_of(app.srcdir, name)
+        for name in sorted(app.env.found_docs)
     }
 
     def places(links) -> tuple[str | None, list[tuple[str, str, bool]]]:
         """The place that explains an entry, then a link a chapter: number, address, main."""
         best = {}
         for main, link in links:
-            page = pages[link.partition("#")[0]]
+            page = link.partition("#")[0]
             if page not in best or (main and not best[page][1]):
                 best[page] = (link, bool(main))
-        home = next((best[page][0] for page in best if not OF_CHAPTER.fullmatch(page)), None)
-        chapters = sorted(filter(OF_CHAPTER.fullmatch, best), key=in_order)
-        return home, [(n, *best[n]) for n in chapters]
+        home = next((link for page, (link, _) in best.items() if not pages[page]), None)
+        return home, [(c.label, *best[page]) for page, c in pages.items() if c and page in best]
 
     def parts(name: str) -> tuple[str, str]:
         """A name of the package, set as code, and what else stands in its entry."""

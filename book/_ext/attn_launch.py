@@ -5,20 +5,27 @@ The download and, as far as the book has an address, Colab and Binder lead to th
 `repository.url` there is no button to elsewhere, never a made-up address.
 """
 
-import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from sphinx.errors import ExtensionError
 
+from devkit.chapters import chapter_of
+
 EDITION = "notebooks"  # the folder of the site, and the branch of the repository
-HAS_EDITION = re.compile(r"(?:^|/)(\d\d_\w+|gallery)$")  # pages with a notebook to run
+GALLERY = "book/gallery"  # no chapter, and yet a notebook to run
 SOURCE = "download-source-button"  # the theme's
 HOSTS = {
     "notebook_interface": "jupyterlab",
     "binderhub_url": "https://mybinder.org",
     "colab_url": "https://colab.research.google.com",
 }
+
+
+def edition_of(app, docname: str) -> str | None:
+    """The name of a page's notebook to run, if it has one."""
+    has_one = docname == GALLERY or chapter_of(app.srcdir, docname)
+    return docname.rpartition("/")[2] if has_one else None
 
 
 @dataclass(frozen=True)
@@ -60,17 +67,17 @@ def offer(app, config) -> None:
 
 def mend(app, pagename, templatename, context, doctree) -> None:
     """Lead every button to the reader's edition; a page without one has none to elsewhere."""
-    found = HAS_EDITION.search(pagename)
+    name = edition_of(app, pagename)
     repo = repository(app)
-    launches = repo.launches(found[1]) if repo and found else {}
+    launches = repo.launches(name) if repo and name else {}
     up = "../" * pagename.count("/")
     for group in context.get("header_buttons", []):
         for button in list(group.get("buttons", [])):
             if button.get("label") != SOURCE:
                 continue
-            if found and context["page_source_suffix"] == ".ipynb":
+            if name:
                 words = "Download as notebook"
-                address = f"{up}{EDITION}/{found[1]}.ipynb"
+                address = f"{up}{EDITION}/{name}.ipynb"
                 button |= {"text": words, "tooltip": words, "url": address}
             else:  # MyST, for those who build the book
                 group["buttons"].remove(button)

@@ -1,8 +1,9 @@
 """A signature for each page of a chapter: small matrices of weights, by its opening and on cards.
 
-Each is computed here from the chapter's own formula, or is stored: gold links and weights of the
-playground's opening. A cell has one of seven shades of the scale of weights, which the style sheet
-names; masked cells are hatched, gold ones framed, as everywhere in the book.
+A chapter's metadata names one of the functions below. Each computes its matrix, or up to four, from
+the chapter's own formula, or takes what is stored: gold links and weights of the playground's
+opening. A cell has one of seven shades of the scale of weights, which the style sheet names; masked
+cells are hatched, gold ones framed, as everywhere in the book.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ import json
 import math
 
 from attn_playground import OPENING
-from attn_terms import chapter_number
 
 SHADES, SIDE, GAP = 7, 96, 8  # of the scale; pixels: a matrix, between two
-Matrix = list[list[float | None]]  # None is masked
+GOLD = "gold"
+Matrix = list[list[float | str | None]]  # weights, or GOLD for a link; None is masked
 
 
 def softmax(scores: list[float | None]) -> list[float | None]:
@@ -185,6 +186,7 @@ def cut_off() -> Matrix:
 
 
 def opening() -> dict:
+    """The playground's opening: a sentence, its translation, gold links and all weights."""
     return json.loads(OPENING.read_text(encoding="utf-8"))
 
 
@@ -204,124 +206,42 @@ def stored(state: dict, kind: str, layer: int, head: int) -> Matrix:
     ]
 
 
-def gold(state: dict) -> tuple[Matrix, set]:
-    """An empty matrix and the sure links of the opening's sentence."""
-    example = state["example"]
-    empty = [[0.0 for _ in example["source"]] for _ in example["target"]]
-    return empty, {tuple(link) for link in example["sure"]}
+def links() -> Matrix:
+    """The sure links of the opening's sentence."""
+    example = opening()["example"]
+    sure = {tuple(link) for link in example["sure"]}
+    q, k = len(example["target"]), len(example["source"])
+    return [[GOLD if (i, j) in sure else 0.0 for j in range(k)] for i in range(q)]
 
 
-def panels(page: str) -> tuple[str, list[Matrix], set]:
-    """A chapter's signature: what it shows, its matrices, the cells that are gold."""
-    number = chapter_number(page)
-    if page.endswith("03_scoring"):
-        return (
-            "One long key under four scores: dot product, scaled, distance, cosine.",
-            scorings(),
-            set(),
-        )
-    if number == 1:
-        return (
-            "Each row turns the same six scores into shares: from row to row the best gets more.",
-            [cues()],
-            set(),
-        )
-    if number == 2:
-        return (
-            "Eight points: each row shows how much one draws on the others, the nearer the more.",
-            [kernels()],
-            set(),
-        )
-    if number == 3:
-        return "A masked softmax: the last two keys are padding.", [masks()], set()
-    if page.endswith("06_reach"):
-        return "ALiBi with four slopes: how far back each head looks.", slopes(), set()
-    if number == 6:
-        return "Sinusoids: one row per place, one column per feature.", [places()], set()
-    if page.endswith("08_language_model_measured"):
-        return (
-            "One distribution, from sharp to flat. Hatched: what top-p cuts off.",
-            [cut_off()],
-            set(),
-        )
-    if number == 8:
-        return "Rotary positions: weights that depend on the distance alone.", [turned()], set()
-    if number == 9:
-        return "A window of five places that moves along the source.", [window()], set()
-    if page.endswith("10_sparse_measured"):
-        return (
-            "How much of each place arrives through three windows in a row, with equal weights.",
-            [relayed()],
-            set(),
-        )
-    if number == 10:
-        return (
-            "Four patterns: window, dilated window, blocks, window with a global token.",
-            patterns(),
-            set(),
-        )
-    if page.endswith("11_content_measured"):
-        return "Haystacks: in each row a few keys matter, and share the weight.", [needles()], set()
-    if number == 11:
-        return (
-            "Sparsemax: a few keys of each row share the weight, the others have none.",
-            [chosen()],
-            set(),
-        )
-    if page.endswith("12_cheaply_measured"):
-        return (
-            "Which keys share a bucket with each query in one, two, three and four hash rounds.",
-            rounds(),
-            set(),
-        )
-    if number == 12:
-        return (
-            "Causal blocks of three: each row keeps its own, and the earlier one that fits best.",
-            [in_blocks()],
-            set(),
-        )
-    if number not in (4, 5, 7) or not OPENING.is_file():
-        return "", [], set()
+def heads() -> list[Matrix]:
+    """Four heads of one layer of cross-attention."""
     state = opening()
-    if number == 4:
-        empty, links = gold(state)
-        return "Which English word each French word came from: the gold alignment.", [empty], links
-    layer, head = state["layer"], state["head"]
-    if number == 5:
-        heads = range(state["config"]["num_heads"])[:4]
-        return (
-            "Four heads of a trained translator: which English word each French word attends to.",
-            [stored(state, "cross", layer, h) for h in heads],
-            set(),
-        )
-    if page.endswith("07_transformer_measured"):
-        return (
-            "Cross-attention: two heads of the first layer, above, and two of the last.",
-            [stored(state, "cross", row, h) for row in (0, 1) for h in (0, 1)],
-            set(),
-        )
-    return (
-        "A trained Transformer on one sentence: encoder above, cross-attention and decoder below.",
-        [stored(state, kind, layer, head) for kind in ("encoder", "decoder", "cross")],
-        set(),
-    )
+    return [stored(state, "cross", state["layer"], head) for head in range(4)]
 
 
-def cells(matrix: Matrix, links: set, left: float, top: float, side: float) -> str:
+def layers() -> list[Matrix]:
+    """Cross-attention: two heads of the first layer, and two of the last."""
+    state = opening()
+    return [stored(state, "cross", layer, head) for layer in (0, 1) for head in (0, 1)]
+
+
+def transformer() -> list[Matrix]:
+    """One head of each kind of attention."""
+    state = opening()
+    kinds = ("encoder", "decoder", "cross")
+    return [stored(state, kind, state["layer"], state["head"]) for kind in kinds]
+
+
+def cells(matrix: Matrix, left: float, top: float, side: float) -> str:
     """One matrix as a square of `side`, each cell with its shade."""
-    rows, columns = len(matrix), len(matrix[0])
-    high, wide = side / rows, side / columns
-    most = max(w for row in matrix for w in row if w is not None) or 1
+    high, wide = side / len(matrix), side / len(matrix[0])
+    most = max(w for row in matrix for w in row if w not in (None, GOLD)) or 1
     parts = []
     for i, row in enumerate(matrix):
         for j, w in enumerate(row):
-            name = (
-                "gold"
-                if (i, j) in links
-                else "masked"
-                if w is None
-                else ("zero" if w == 0 else f"w{min(SHADES - 1, int(SHADES * w / most))}")
-            )
+            name = {None: "masked", GOLD: "gold", 0: "zero"}.get(w)
+            name = name or f"w{min(SHADES - 1, int(SHADES * w / most))}"
             x, y = left + wide * j, top + high * i
             parts.append(
                 f'<rect class="{name}" x="{x:.1f}" y="{y:.1f}"'
@@ -332,19 +252,23 @@ def cells(matrix: Matrix, links: set, left: float, top: float, side: float) -> s
     return "".join(parts)
 
 
-def signature(page: str) -> tuple[str, str]:
-    """What the picture shows, and the picture as SVG; empty where a chapter has none."""
-    words, matrices, links = panels(page)
-    if not matrices:
-        return "", ""
-    side = 2 * SIDE if len(matrices) == 1 else SIDE - GAP / 2
+def matrices(draw: str) -> list[Matrix]:
+    """What a function of this module gives, by its name: one matrix or several, as a list."""
+    made = globals()[draw]()
+    return made if isinstance(made[0][0], list) else [made]
+
+
+def signature(draw: str) -> str:
+    """A signature as SVG."""
+    made = matrices(draw)
+    side = 2 * SIDE if len(made) == 1 else SIDE - GAP / 2
     # of three: source by source, and below it target by source and by target
-    corners = [(0, 0), (1, 1), (0, 1)] if len(matrices) == 3 else [(0, 0), (1, 0), (0, 1), (1, 1)]
+    corners = [(0, 0), (1, 1), (0, 1)] if len(made) == 3 else [(0, 0), (1, 0), (0, 1), (1, 1)]
     drawn = "".join(
-        cells(matrix, links, (side + GAP) * x, (side + GAP) * y, side)
-        for matrix, (x, y) in zip(matrices, corners, strict=False)
+        cells(matrix, (side + GAP) * x, (side + GAP) * y, side)
+        for matrix, (x, y) in zip(made, corners, strict=False)
     )
-    return words, (
+    return (
         f'<svg class="attn-matrix" viewBox="-1 -1 {2 * SIDE + 2} {2 * SIDE + 2}" width="{2 * SIDE}"'
         f' height="{2 * SIDE}" aria-hidden="true" focusable="false">{drawn}</svg>'
     )

@@ -2,9 +2,7 @@
 
 What the theme and the extensions do for every page is undone where no page needs it: Font
 Awesome (the few icons are in `site.css`), thebe, the search index, KaTeX on pages without a
-formula. Chapters take their number from their file's
-name, so that `04_bahdanau` is chapter 4 whichever chapters stand before it; two pages of one number
-get letters, 3a and 3b.
+formula. Chapters have the number that their notebook says, whichever chapters stand before them.
 """
 
 import re
@@ -12,11 +10,12 @@ import shutil
 from html import escape
 from pathlib import Path
 
-from attn_terms import chapter_label, chapter_number
 from docutils import nodes
 from jinja2 import DictLoader
 from sphinx.errors import ExtensionError
 from sphinx_external_toc.collectors import TocTreeCollectorWithStyles
+
+from devkit.chapters import chapter_of
 
 # What the theme's templates load on every page and no page of this book uses: template, pattern,
 # and how often it must occur, so that a theme which moved it fails the build.
@@ -119,28 +118,25 @@ def name_folds(app, pagename, templatename, context, doctree) -> None:
 
 
 def number_chapters() -> None:
-    """Wrap the collector's numbering, once: a document `NN_name` is chapter NN, or NNa, NNb."""
+    """Wrap the collector's numbering: a chapter's page has the number that it says, 4 or 3b."""
     plain = TocTreeCollectorWithStyles.assign_section_numbers
-    if getattr(plain, "by_file_name", False):
-        return
 
     def assign(self, env):
         rewritten = plain(self, env)
-        for docname in filter(chapter_number, env.tocs):
-            label = chapter_label(env, docname)
-            _set_chapter(env, docname, int(label) if label.isdigit() else label)
+        for docname in env.tocs:
+            if chapter := chapter_of(env.srcdir, docname):
+                _set_number(env, docname, chapter.label if chapter.letter else chapter.number)
         return rewritten
 
-    assign.by_file_name = True
     TocTreeCollectorWithStyles.assign_section_numbers = assign
 
 
-def _set_chapter(env, docname, chapter) -> None:
+def _set_number(env, docname, number: int | str) -> None:
     """Give a page its number, also one that stands under another in the contents."""
     entries = list(env.tocs[docname].findall(nodes.reference))
     numbers = {entry["anchorname"]: () for entry in entries}
-    env.toc_secnumbers[docname] = numbers | {"": (chapter,)}
-    env.titles[docname]["secnumber"] = entries[0]["secnumber"] = (chapter,)
+    env.toc_secnumbers[docname] = numbers | {"": (number,)}
+    env.titles[docname]["secnumber"] = entries[0]["secnumber"] = (number,)
 
 
 def finish(app, exception) -> None:

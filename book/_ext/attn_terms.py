@@ -16,11 +16,12 @@ from sphinx import addnodes
 from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
+from devkit.chapters import chapter_of
+
 BLOCK = re.compile(r"^```\{glossary\}\n(.*?)^```", re.MULTILINE | re.DOTALL)
 CHINESE = re.compile(r"(.+?) : 中文$")
 BOLD_ONLY = re.compile(r"^only_when_bold: (.*)$", re.MULTILINE)
 CJK = re.compile(r"[\u4e00-\u9fff]")
-CHAPTER = re.compile(r"(?:^|/)\d\d_\w+$")
 PLACE, LINKED = "attn-place", "attn-term"  # the classes of a use and of its link
 # Where no term is marked: names of things, what is a link already, and lists of terms.
 PASSED_OVER = (
@@ -124,8 +125,8 @@ class MarkTerms(SphinxTransform):
     sought = None  # the terms of `pattern`
 
     def apply(self, **kwargs) -> None:
-        docname = self.env.docname
-        if not CHAPTER.search(docname):
+        self.chapter = chapter_of(self.env.srcdir, self.env.docname)
+        if self.chapter is None:
             return
         places = [
             text
@@ -171,7 +172,7 @@ class MarkTerms(SphinxTransform):
         """A reference to the glossary around `node`, with an entry of the index."""
         docname = self.env.docname
         bold = isinstance(node, nodes.strong)
-        anchor = f"ch{chapter_number(docname)}-{nodes.make_id(term.name)}"
+        anchor = f"ch{self.chapter.number}-{nodes.make_id(term.name)}"
         uses = self.env.attn_uses.setdefault(docname, [])
         uses.append((term.name, anchor, bold))
         entry = ("single", term.name, anchor, "main" if bold else "", None)
@@ -252,27 +253,12 @@ def line_of_uses(app, uses, told: str = "") -> nodes.paragraph:
             paragraph += nodes.Text(", ")
         page = app.builder.get_relative_uri(app.env.docname, docname)
         link = nodes.reference("", "", internal=True, refuri=f"{page}#{anchor}")
-        number = nodes.Text(chapter_label(app.env, docname))
+        number = nodes.Text(chapter_of(app.srcdir, docname).label)
         link += nodes.strong("", "", number) if main and not told else number
         paragraph += link
         if main and told:
             paragraph += nodes.Text(told)
     return paragraph
-
-
-def chapter_number(docname: str) -> int | None:
-    """The number of a page's chapter, from its name."""
-    return int(docname.rsplit("/", 1)[-1][:2]) if CHAPTER.search(docname) else None
-
-
-def chapter_label(env, docname: str) -> str:
-    """A chapter's number, with a letter if it has several pages (3a, 3b); else the page's title."""
-    number = chapter_number(docname)
-    if number is None:
-        return env.titles[docname].astext()
-    pages = sorted(name for name in env.found_docs if chapter_number(name) == number)
-    letter = chr(ord("a") + pages.index(docname)) if len(pages) > 1 else ""
-    return f"{number}{letter}"
 
 
 def add_assets(app, pagename, templatename, context, doctree) -> None:

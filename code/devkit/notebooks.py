@@ -26,10 +26,10 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
 from devkit import ROOT, pictures
+from devkit.chapters import code_hash
 from devkit.check import problems
 from devkit.clean import clean, keep_ignored, tags
 from devkit.gates import KERNEL_ENV, why_skipped
-from devkit.run_times import processor_seconds, record
 
 SKIP = "skipped-on-this-machine"
 TIMEOUT = 900  # seconds a cell
@@ -81,13 +81,32 @@ def executed(path: Path, old, nb, fresh: bool):
     """The notebook after a run, in its committed form but for the pictures of its widgets."""
     start = processor_seconds()
     execute(nb, path.parent)
-    chapter = path.resolve().parent == ROOT / "book" and path.stem[:1].isdigit()
-    edited = False
-    if chapter and start is not None:  # the pages without a number show no run time
-        edited = record(path.stem, old, processor_seconds() - start)
+    edited = start is not None and note_time(nb, processor_seconds() - start)
     if not fresh and not edited:  # stored outputs may be those of the code before the edit
         keep_ignored(old, nb)
     return clean(nb, path.stem)
+
+
+def processor_seconds() -> float | None:
+    """Processor time of the finished child processes, kernels among them; None on Windows."""
+    if sys.platform == "win32":
+        return None
+    import resource
+
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def note_time(nb, seconds: float) -> bool:
+    """Keep the time that a chapter's page took, unless this very code has one; whether it was kept.
+
+    The site shows it as long as the code is the same, and a second run changes nothing.
+    """
+    about, code = nb.metadata.get("attnbook", {}), code_hash(nb)
+    if "chapter" not in about or about.get("run", {}).get("code") == code:
+        return False
+    about["run"] = {"code": code, "seconds": round(seconds, 1)}
+    return True
 
 
 def check(paths) -> int:

@@ -8,7 +8,6 @@ sentences that introduce a term or lead to what is set off; the rest of the pros
 """
 
 import argparse
-import re
 import shutil
 import sys
 from dataclasses import dataclass, field
@@ -16,10 +15,10 @@ from html import escape
 from pathlib import Path
 
 from devkit import ROOT
+from devkit.chapters import chapter_of
 from devkit.pages import ASSETS, Page, contents
 
 HEADINGS = ("h1", "h2", "h3")
-CHAPTER = re.compile(r"^(?:.*/)?\d\d_\w+$")
 LEFT_OUT = {"Exercises", "References"}  # sections that are read, not shown
 HEAVY = ".cell, figure, .attn-widget, table, pre"  # one of them fills a slide
 
@@ -144,7 +143,7 @@ def main() -> int:
     parser.add_argument("--site", type=Path, default=ROOT / "_build" / "html")
     parser.add_argument("--out", type=Path, default=ROOT / "_build" / "slides")
     args = parser.parse_args()
-    every = [name for name in contents() if CHAPTER.match(name)]
+    every = [name for name in contents() if chapter_of(ROOT, name)]
     wanted = {Path(name).stem for name in args.chapters}
     if unknown := wanted - {Path(name).stem for name in every}:
         print(f"no such chapter: {', '.join(sorted(unknown))}", file=sys.stderr)

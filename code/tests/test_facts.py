@@ -2,18 +2,15 @@
 
 import json
 import re
-from pathlib import Path
 
 import attn_facts
 import pytest
 from docutils import nodes
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from devkit import run_times
+from devkit import ROOT, clean, notebooks
+from devkit.chapters import chapters
 
-ROOT = Path(__file__).resolve().parents[2]
-
-
-CHAPTERS = sorted((ROOT / "book").glob("[0-9][0-9]_*.ipynb"))
 RUNS = re.compile(r"It reads in about [\w ]+? and runs in ([\w ]+?)(?: on two CPU cores|[.:])")
 SECONDS = {  # what a chapter may say, and what it then may take
     "a few seconds": (0, 15),
@@ -61,36 +58,26 @@ def test_times_are_said_in_round_numbers():
     assert {s: attn_facts.in_words(s) for s in words} == words
 
 
-def test_a_stored_time_belongs_to_the_code_that_ran(tmp_path):
-    store = tmp_path / "times.json"
-    code, hidden = ({"cell_type": "code", "source": [s], "metadata": {}} for s in ("a\n", "pip"))
-    hidden["metadata"]["tags"] = ["remove-cell"]
-    prose_cell = {"cell_type": "markdown", "source": ["A"], "metadata": {}}
-    nb = {"cells": [prose_cell, code]}
-    assert run_times.record("01_a", nb, 3.14159, store)
-    assert not run_times.record("01_a", nb, 99.0, store)  # a second run changes nothing
-    before = store.read_bytes()
-    prose_cell["source"], nb["cells"] = ["B"], [hidden, *nb["cells"]]
-    assert not run_times.record("01_a", nb, 99.0, store) and store.read_bytes() == before
-    code["source"] = ["b\n"]
-    assert run_times.record("01_a", nb, 4.0, store)
-    assert run_times.load(store)["01_a"]["seconds"] == 4.0
+def test_a_stored_time_belongs_to_the_code_that_ran():
+    code, hidden = new_code_cell("a"), new_code_cell("pip", metadata={"tags": ["remove-cell"]})
+    prose, about = new_markdown_cell("A"), {"chapter": "1", "way": "short"}
+    nb = new_notebook(cells=[prose, code], metadata={"attnbook": about})
+    assert notebooks.note_time(nb, 3.14159) and nb.metadata.attnbook.run.seconds == 3.1
+    assert not notebooks.note_time(nb, 99.0)  # a second run changes nothing
+    prose.source, nb.cells = "B", [hidden, *nb.cells]
+    assert not notebooks.note_time(nb, 99.0) and nb.metadata.attnbook.run.seconds == 3.1
+    code.source = "b"
+    assert notebooks.note_time(nb, 4.0) and nb.metadata.attnbook.run.seconds == 4.0
+    assert clean.clean(nb, "01_a").metadata.attnbook.run.seconds == 4.0
+    assert not notebooks.note_time(new_notebook(cells=[code]), 4.0)  # no page of a chapter
 
 
-@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
-def test_every_chapter_has_a_measured_time_that_is_its_own(path):
-    how = f"`make notebooks NB=book/{path.name}` measures it"
-    if path.stem not in run_times.load():
-        pytest.skip(f"{path.name} was never measured, and its page names no run time: {how}")
-    assert attn_facts.run_seconds(path), f"{path.name}: its code is not what was measured: {how}"
-
-
-@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
-def test_what_a_chapter_says_of_its_time_was_measured(path):
-    cells = json.loads(path.read_text("utf-8"))["cells"]
+@pytest.mark.parametrize("chapter", chapters().values(), ids=lambda chapter: chapter.name)
+def test_every_chapter_has_a_measured_time_that_is_what_it_says(chapter):
+    how = f"`make notebooks NB=book/{chapter.name}.ipynb` measures it"
+    assert chapter.seconds, f"{chapter.name}: its code is not what was measured: {how}"
+    cells = json.loads((ROOT / "book" / f"{chapter.name}.ipynb").read_text("utf-8"))["cells"]
     text = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
     for runs in RUNS.findall(text):
         low, high = SECONDS[runs]
-        if path.stem not in run_times.load():
-            pytest.skip(f"{path.name} was never measured")
-        assert low <= attn_facts.run_seconds(path) <= high
+        assert low <= chapter.seconds <= high

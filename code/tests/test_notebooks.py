@@ -267,10 +267,9 @@ def test_an_ignored_picture_is_kept_while_no_number_has_moved(loss, kept):
 def test_an_edited_page_keeps_no_stored_output(tmp_path, monkeypatch, edited):
     """The stored outputs of an edited page are of the code before the edit."""
     kept = []
-    monkeypatch.setattr(notebooks, "ROOT", tmp_path)
     monkeypatch.setattr(notebooks, "execute", lambda nb, folder: None)
     monkeypatch.setattr(notebooks, "processor_seconds", lambda: 1.0)
-    monkeypatch.setattr(notebooks, "record", lambda name, nb, seconds: edited)
+    monkeypatch.setattr(notebooks, "note_time", lambda nb, seconds: edited)
     monkeypatch.setattr(notebooks, "keep_ignored", lambda old, nb: kept.append(nb))
     monkeypatch.setattr(notebooks, "clean", lambda nb, name: nb)
     notebooks.executed(tmp_path / "book" / "01_page.ipynb", new_notebook(), new_notebook(), False)

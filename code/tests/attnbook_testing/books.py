@@ -37,6 +37,11 @@ def small_book(
     toc += [f"      - file: book/{name}" for name in pages if name != "index"]
     (folder / "_toc.yml").write_text("\n".join(toc), encoding="utf-8")
     for name, page in pages.items():
+        if name[:2].isdigit():  # a chapter, and so a notebook
+            if isinstance(page, str):
+                page = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(page)])
+            about = {"chapter": str(int(name[:2])), "way": "everything"}
+            page = nbformat.from_dict(page | {"metadata": page.metadata | {"attnbook": about}})
         if isinstance(page, str):
             (folder / "book" / f"{name}.md").write_text(page, encoding="utf-8")
         else:

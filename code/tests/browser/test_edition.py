@@ -9,17 +9,14 @@ import html
 import json
 import re
 from html.parser import HTMLParser
-from pathlib import Path
 
 import nbformat
 import pytest
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
-ROOT = Path(__file__).resolve().parents[3]
-CHAPTERS = [f"{n:02}" for n in (1, 2, 3, 3, 4, 5, 6, 6, 7, 7, 8, 8, 9, 10, 10, 11, 11, 12, 12)] + [
-    "gallery"
-]
+from devkit.chapters import chapters
+
 KEYS = {"kernelspec", "language_info"}
 MYST = {
     "a role": re.compile(r"\{[a-z][\w:+-]*\}`"),
@@ -97,11 +94,9 @@ def notebooks(site):
 
 
 def test_the_edition_is_whole(site):
-    names = [path.stem for path in (site / "notebooks").glob("*.ipynb")]
-    assert sorted(name.partition("_")[0] for name in names) == CHAPTERS
-    book = [path.stem for path in (ROOT / "book").glob("[0-9]*.ipynb")]
-    assignments = [path for path in (ROOT / "exercises").glob("[0-9]*_*") if path.name in book]
-    assert len(notebooks(site)) == len(names) + len(assignments)
+    assert {path.stem for path in (site / "notebooks").glob("*")} == {*chapters(), "gallery"}
+    given = {path.stem for path in (site / "assignments").glob("*")}
+    assert given == {page.assignment for page in chapters().values()} - {None}
 
 
 def test_no_cell_shows_raw_markup(site):

@@ -14,6 +14,7 @@ from PIL import Image
 from site_checks import arrive, parsed, wake
 
 from attnbook.metrics import hit_rate
+from devkit.chapters import chapter_of, chapters
 
 ROOT = Path(__file__).resolve().parents[3]
 SIDES = (("left", "prev"), ("right", "next"))
@@ -64,7 +65,7 @@ def test_the_landing_page_counts_what_the_metric_counts(site):
     state = json.loads((ROOT / "book/_site/playground/opening.json").read_text("utf-8"))
     pair = SimpleNamespace(**state["example"])
     pair.sure = pair.possible = {tuple(link) for link in pair.sure}
-    q, k = len(state["written"]), len(pair.source)
+    q, k = len(state["written"]), len(state["ids"])  # with the end of the source
     place = state["layer"] * state["config"]["num_heads"] + state["head"]
     stored = base64.b64decode(state["maps"]["cross"])[place * q * k : (place + 1) * q * k]
     weights = torch.tensor(list(stored)).reshape(q, k) / 255
@@ -95,7 +96,7 @@ def test_text_code_figures_widgets_and_captions_share_their_left_edge(walked):
     for device, pages in walked.items():
         for name, found in pages.items():
             edges = [edge.split() for edge in found.what["left edges"]]
-            if re.match(r"book/\d\d_", name):
+            if chapter_of(ROOT, name.removesuffix(".html")):
                 (edge,) = (int(left) for kind, left in edges if kind == "text")
                 other = [(kind, left) for kind, left in edges if abs(int(left) - edge) > 1]
                 assert other == [], (device, name, edge)
@@ -195,25 +196,22 @@ def test_every_page_leads_on(site, pages):
 
 def test_what_a_chapter_says_of_reading_is_what_its_page_says(site):
     """A chapter's own sentence, and the line that the build reckons, to five minutes."""
-    chapters = sorted((ROOT / "book").glob("[0-9][0-9]_*.ipynb"))
-    assert chapters
-    for path in chapters:
-        page = (site / "book" / f"{path.stem}.html").read_text("utf-8")
+    for name in chapters():
+        page = (site / "book" / f"{name}.html").read_text("utf-8")
         (shown,) = re.findall(r'attn-facts">(\d+) minutes to read', page)
-        for said in READS.findall(path.read_text("utf-8")):
-            assert abs(int(said) - int(shown)) <= 5, f"{path.name}: {said}, its page {shown}"
+        for said in READS.findall((ROOT / "book" / f"{name}.ipynb").read_text("utf-8")):
+            assert abs(int(said) - int(shown)) <= 5, f"{name}: {said}, its page {shown}"
 
 
-def test_the_landing_page_has_a_card_for_every_chapter(visit, server, pages):
-    chapters = [name for name in pages if re.match(r"book/\d\d_", name)]
+def test_the_landing_page_has_a_card_for_every_chapter(visit, server):
+    addresses = [f"{server}book/{name}.html" for name in chapters()]
     with visit(server) as shown:
         shown.page.goto(server + "book/index.html")
         links = shown.page.locator(".attn-cards > li > p > a").all()
-        found = [link.evaluate("(link) => link.href").removeprefix(server) for link in links]
-        assert found == chapters
-        assert shown.page.locator(".attn-cards .attn-matrix").count() == len(chapters)
+        assert [link.evaluate("(link) => link.href") for link in links] == addresses
+        assert shown.page.locator(".attn-cards .attn-matrix").count() == len(addresses)
         links[1].click(force=True)
-        assert shown.page.url == server + chapters[1]
+        assert shown.page.url == addresses[1]
 
 
 @pytest.mark.parametrize("place", ["missing.html", "book/missing.html", "book/a/b/missing.html"])
