@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
+from attn_facts import ancestors
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.transforms import SphinxTransform
@@ -185,10 +186,7 @@ class MarkTerms(SphinxTransform):
 
 
 def _inside(node, classes) -> bool:
-    while node := node.parent:
-        if isinstance(node, classes):
-            return True
-    return False
+    return any(isinstance(around, classes) for around in ancestors(node))
 
 
 def _asked(text) -> bool:
@@ -203,10 +201,7 @@ def _asked(text) -> bool:
 
 def _in_cell(node) -> bool:
     """Whether it stands in a code cell's output, of which only one form is shown."""
-    while node := node.parent:
-        if isinstance(node, nodes.container) and "nb_element" in node:
-            return True
-    return False
+    return any(isinstance(a, nodes.container) and "nb_element" in a for a in ancestors(node))
 
 
 class ShowMeaning(SphinxPostTransform):
