@@ -3,7 +3,8 @@
 import nbformat
 import pytest
 
-from devkit import doubt
+from devkit import ROOT, doubt
+from devkit.edits import replaced
 
 
 @pytest.fixture
@@ -68,8 +69,8 @@ def test_each_sabotage_fits_the_code_of_today(chapter):
         if doubt.of_notebook(sabotage):
             doubt.place_of(sabotage, cells)  # or raise
         else:
-            text = (doubt.ROOT / "code" / sabotage["file"]).read_text(encoding="utf-8")
-            assert doubt.replaced(text, sabotage) != text
+            text = (ROOT / "code" / sabotage["file"]).read_text(encoding="utf-8")
+            assert replaced(text, sabotage) != text
 
 
 @pytest.mark.parametrize("chapter", doubt.chapters())
