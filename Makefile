@@ -1,6 +1,6 @@
 # `make help` lists the targets. PYTHON=... chooses the interpreter, VENV=... the environment's folder.
 .DEFAULT_GOAL := help
-.PHONY: help install book lab serve slides pdf test notebooks corpus train check release variant grade similar autograder split merge gradebook statistics bench mutants doubt lint format clean
+.PHONY: help install book lab serve slides pdf test notebooks corpus train check release variant grade similar autograder split merge gradebook statistics bench mutants doubt size lint format clean
 
 VENV ?= .venv
 PYTHON ?=
@@ -125,6 +125,9 @@ mutants: install  ## break the core on purpose, edit by edit: the tests must not
 
 doubt: install  ## break the chapters on purpose: an assertion must notice (NAMES=01_cues)
 	@$(ONE_THREAD) $(PY) -m devkit.doubt $(NAMES)
+
+size: install  ## lines of product and of tests, by area
+	@$(PY) -m devkit.size
 
 lint: install  ## ruff: lint and format, nothing changed
 	@$(PY) -m ruff check . && $(PY) -m ruff format --check .

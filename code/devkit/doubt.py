@@ -23,11 +23,9 @@ import traceback
 from pathlib import Path
 from typing import NamedTuple
 
-import tomllib
-
 from devkit import ROOT
+from devkit.edits import SECONDS, apart, edited, replaced, rows
 from devkit.gates import KERNEL_ENV, why_skipped
-from devkit.mutants import FORK, SECONDS, edited, replaced
 
 os.environ.update(KERNEL_ENV)
 
@@ -67,12 +65,7 @@ NO_END = Verdict("broken", f"no end within {SECONDS} s")
 
 def load(chapter: str) -> list[dict]:
     """The sabotages of a chapter, those of its cells first."""
-    tables = tomllib.loads((LISTS / f"{chapter}.toml").read_text(encoding="utf-8"))
-    found = [
-        {"file": file} | dict(zip(("what", "old", "new"), edit, strict=True))
-        for file, table in tables.items()
-        for edit in table["sabotages"]
-    ]
+    found = rows(LISTS / f"{chapter}.toml", "sabotages")
     return sorted(found, key=lambda sabotage: not of_notebook(sabotage))
 
 
@@ -124,10 +117,11 @@ def rehearse(notebook: Path, folder: str, sabotages: list[dict]) -> dict[str, Ve
     return verdicts
 
 
-def cells_of(notebook: Path) -> list[Cell]:
-    """The code cells of a notebook that run here."""
+def cells_of(notebook: Path, *, all_machines=False) -> list[Cell]:
+    """The code cells of a notebook that run here, or on any machine."""
     nb = nbformat.read(notebook, as_version=4)
-    return [Cell(cell.id, cell.source) for cell in code_cells(nb) if not why_skipped(tags(cell))]
+    run = [c for c in code_cells(nb) if all_machines or not why_skipped(tags(c))]
+    return [Cell(cell.id, cell.source) for cell in run]
 
 
 def place_of(sabotage: dict, cells: list[Cell]) -> int:
@@ -178,33 +172,6 @@ def assertion(source: str, line: int) -> str:
         if isinstance(node, ast.Assert) and node.lineno <= line <= node.end_lineno:
             return ast.unparse(node.test)
     raise ValueError(f"no assertion at line {line} of {source!r}")
-
-
-def apart(work, *arguments, seconds=SECONDS):
-    """What `work` returns in a fork with its output closed; None if it ends without, or never."""
-    receiver, sender = FORK.Pipe(duplex=False)
-    child = FORK.Process(target=_send, args=(sender, work, arguments))
-    child.start()
-    sender.close()
-    try:
-        answer = receiver.recv() if receiver.poll(seconds) else None
-    except EOFError:
-        answer = None
-    child.kill()
-    child.join()
-    if isinstance(answer, Exception):
-        raise answer
-    return answer
-
-
-def _send(sender, work, arguments) -> None:
-    with open(os.devnull, "w") as nowhere:
-        os.dup2(nowhere.fileno(), 1)
-        os.dup2(nowhere.fileno(), 2)
-        try:
-            sender.send(work(*arguments))
-        except ValueError as error:  # a sabotage that does not fit
-            sender.send(error)
 
 
 def section(chapter: str, sabotages: list[dict], verdicts: list[Verdict]) -> str:
