@@ -36,8 +36,9 @@ class Assignment(SphinxRole):
                 f"its text: {chapter and chapter.assignment!r}, {self.text!r}"
             )
         root = Path(self.env.srcdir) / "exercises" / self.text
-        if self.env.app.builder.format == "html":
-            self.release(root, Path(self.env.app.outdir) / FOLDER / f"{self.text}.ipynb")
+        path = Path(self.env.app.outdir) / FOLDER / f"{self.text}.ipynb"
+        if self.env.app.builder.format == "html" and not path.is_file():  # of another page
+            self.release(root, path)
         up = "../" * self.env.docname.count("/")
         link = nodes.reference(
             "", "the assignment's notebook", refuri=f"{up}{FOLDER}/{self.text}.ipynb", internal=True

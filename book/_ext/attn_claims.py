@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import base64
+import functools
 import json
 import re
 from pathlib import Path
@@ -24,6 +25,7 @@ MOST = 3  # lines of a finding
 WORD = re.compile(r"[^\W\d_]{2,}")
 
 
+@functools.cache
 def assertion_lines(code: str) -> list[int]:
     """The numbers of the lines that belong to an `assert`, from 1; none if it is not Python."""
     try:
