@@ -103,6 +103,7 @@ def code_cell(cell) -> nbformat.NotebookNode:
         if "data" in output:
             output.data.pop(WIDGET_VIEW, None)
             output.metadata.pop(WIDGET_VIEW, None)
+            output.metadata.get("image/png", {}).pop("narrow", None)  # the site's, for phones
     return nbformat.v4.new_code_cell(
         gated(cell.source, tags),
         id=cell.id,

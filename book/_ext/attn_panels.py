@@ -3,7 +3,8 @@
 A figure of the book is one PNG on white. Its panels are the wide parts that blank columns divide;
 what is narrow to the left of a panel are its labels. A panel without labels of its own shares those
 of the first, so that they are shown before it again. Nothing is drawn anew: a page shows windows
-onto the same file. A figure that cannot be cut is left whole.
+onto the same file. A figure that cannot be cut is left whole. Only for figures that have no form of
+their own for phones (`ab.plots.figure`): when the last page has been run anew with it, this goes.
 """
 
 from __future__ import annotations

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import json
 import os
 import re
 from pathlib import Path
@@ -19,6 +21,20 @@ IMG, ALT = re.compile("<img [^>]*>"), re.compile(' alt="([^"]*)"')
 
 class sized_picture(nodes.image):
     """A picture in HTML whose size is known and which is loaded late."""
+
+
+def narrow_forms(path: Path) -> dict[str, dict]:
+    """What a notebook's figures have for phones, by the name of the wide form's file."""
+    if path.suffix != ".ipynb":
+        return {}
+    found = {}
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        for output in cell.get("outputs", []):
+            narrow = output.get("metadata", {}).get("image/png", {}).get("narrow")
+            if narrow:
+                wide = base64.b64decode("".join(output["data"]["image/png"]))
+                found[hashlib.sha256(wide).hexdigest()] = narrow
+    return found
 
 
 def keep_png(env, content: bytes) -> nodes.image:
@@ -59,8 +75,29 @@ def visit_sized_picture(translator, node) -> None:
         tag += dark.replace('.png"', '-dark.png"', 1)
         # on a phone a wide figure scrolls rather than shrink until its labels cannot be read
         tag = f'<span class="attn-scroll" style="--attn-drawn: {node["width"]}px">{tag}</span>'
-    translator.body.append(tag + stack_of(tag, node))
+    form = narrow_of(translator.builder, tag, node) if node.get("narrow") else stack_of(tag, node)
+    translator.body.append(tag + form)
     raise nodes.SkipNode
+
+
+def narrow_of(builder, tag: str, node) -> str:
+    """The form of a figure that was drawn for phones, in both colours."""
+    narrow = node["narrow"]
+    content = base64.b64decode(narrow["png"])
+    name = hashlib.sha256(content).hexdigest()
+    folder = Path(builder.outdir) / builder.imagedir
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.png").write_bytes(content)
+    kinds = {"": ""}
+    if "attn-figure" in node["classes"]:
+        builder.attn_figures.add(f"{name}.png")
+        kinds = {" attn-figure": "", " attn-figure-dark": "-dark"}
+    images = "".join(
+        f'<img class="attn-part{kind}" src="{builder.imgpath}/{name}{end}.png" alt=""'
+        f' width="{narrow["width"]}" height="{narrow["height"]}" loading="lazy" decoding="async">'
+        for kind, end in kinds.items()
+    )
+    return f'<span class="attn-stack" role="img" aria-label="{ALT.search(tag)[1]}">{images}</span>'
 
 
 def stack_of(tag: str, node) -> str:
@@ -92,6 +129,7 @@ class DelayPictures(SphinxPostTransform):
     formats = ("html",)
 
     def run(self, **kwargs) -> None:
+        forms = narrow_forms(Path(self.env.doc2path(self.env.docname)))
         for node in list(self.document.findall(nodes.image)):
             if isinstance(node, sized_picture) or "scale" in node:
                 continue
@@ -107,6 +145,7 @@ class DelayPictures(SphinxPostTransform):
                 picture["width"], picture["height"] = sizes
                 if node["uri"].endswith(".png"):
                     png = (Path(self.env.srcdir) / node["uri"].lstrip("/")).read_bytes()
+                    picture["narrow"] = node.get("narrow") or forms.get(Path(node["uri"]).stem)
                     picture["panels"] = stacked(png, int(sizes[0]))
                 node.replace_self(picture)
 

@@ -187,3 +187,5 @@ def _pictures(nb):
             for mime, body in output.get("data", {}).items():
                 if mime in PICTURES:
                     yield number, mime, body
+            if narrow := output.get("metadata", {}).get("image/png", {}).get("narrow"):
+                yield number, "image/png", narrow["png"]

@@ -6,6 +6,7 @@ The real one (`site`) has none: what it holds is looked at in browser/test_editi
 import ast
 import re
 import sys
+from base64 import b64encode
 from pathlib import Path
 
 import attn_edition
@@ -15,8 +16,10 @@ import pytest
 from attnbook_testing.books import small_book
 from attnbook_testing.refusals import refuses
 from IPython.core.inputtransformer2 import TransformerManager
+from matplotlib.figure import Figure
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from attnbook import plots
 from devkit import (
     clean,
     lab,
@@ -64,14 +67,26 @@ term
 END = "## References\n\n```{footbibliography}\n```"
 
 
+def two_forms():
+    """What a cell shows that ends with `ab.plots.figure`."""
+
+    def draw(columns, width):
+        drawn = Figure(figsize=(width, 2))
+        drawn.subplots(2 // columns, columns)
+        return drawn
+
+    png, told = plots.figure(draw, 2)._repr_png_()
+    data = {"image/png": b64encode(png).decode()}
+    return new_output("display_data", data=data, metadata={"image/png": told})
+
+
 def chapter():
-    picture = new_output("display_data", data={"image/png": "iVBORw0KGgo="})
     figure = {"caption": "A caption with $y$.", "name": "fig-one"}
     told = {"mystnb": {"figure": figure, "image": {"alt": "a picture"}}}
     cells = [
         new_markdown_cell(TEXT, id="text"),
         new_code_cell("x = 1", execution_count=1, id="code"),
-        new_code_cell("x", execution_count=2, id="shown", metadata=told, outputs=[picture]),
+        new_code_cell("x", execution_count=2, id="shown", metadata=told, outputs=[two_forms()]),
         new_code_cell("print(x)", execution_count=3, id="gpu", metadata={"tags": ["gpu"]}),
         new_code_cell("y = 2", execution_count=4, id="folded", metadata={"tags": ["hide-input"]}),
         new_code_cell("z = 3", execution_count=5, id="gone", metadata={"tags": ["remove-cell"]}),
@@ -235,3 +250,15 @@ def test_a_readers_copy_is_renewed_until_it_is_changed(tmp_path):
     copy.write_text("mine")
     (source / "01_a.ipynb").write_text("three")
     assert lab.renew(tmp_path) == ["01_a.ipynb"] and copy.read_text() == "mine"
+
+
+def test_the_page_has_the_form_for_phones_and_the_edition_has_not(named):
+    page = (named / "book" / "01_a.html").read_text("utf-8")
+    (stack,) = re.findall(
+        r'<span class="attn-stack" role="img" aria-label="a picture">.*?</span>', page
+    )
+    sources = re.findall(r'src="([^"]*)" alt="" width="312"', stack)
+    assert [source.endswith("-dark.png") for source in sources] == [False, True]
+    assert all((named / "book" / source).resolve().is_file() for source in sources)
+    (output,) = next(cell for cell in cells_of(named) if cell.get("id") == "shown").outputs
+    assert {*output.metadata["image/png"]} == {"width", "height"}

@@ -233,3 +233,23 @@ def test_png_is_small_and_the_same_each_time_and_the_settings_stay():
 def test_bad_input_is_named(weights, options, words):
     with pytest.raises(ValueError, match=re.escape(words)):
         plots.heatmap(weights, **options)
+
+
+def test_a_figure_in_two_forms_is_drawn_for_the_text_and_for_a_phone():
+    weights, asked = torch.eye(6).expand(3, 6, 6), []
+
+    def draw(columns, width):
+        asked.append((columns, width))
+        return plots.heatmap(weights, columns=columns, width=width)
+
+    forms = plots.figure(draw, 3)
+    assert asked == [(3, 6.4), (1, 3.25)]
+    png, told = forms._repr_png_()
+    narrow = b64decode(told["narrow"]["png"])
+    for content, size in ((png, told), (narrow, told["narrow"])):
+        wide, high = struct.unpack(">II", content[16:24])
+        assert (wide, high) == pytest.approx((1.5 * size["width"], 1.5 * size["height"]), abs=1)
+    assert told["width"] <= 614 and told["narrow"]["width"] <= 312
+    assert told["narrow"]["height"] > told["height"]
+    with pytest.raises(ValueError, match=r"draw must keep to 3\.25 inches, got 6\.4"):
+        plots.figure(lambda columns, width: plots.heatmap(weights, columns=3), 3)

@@ -1,5 +1,6 @@
 """Static pictures of attention weights: masked is hatched, zero is blank, small is light."""
 
+from .forms import figure
 from .look import (
     GOLD,
     GRID,
@@ -29,6 +30,7 @@ __all__ = [
     "WIDTH",
     "colormap",
     "difference_colormap",
+    "figure",
     "figure_png",
     "heatmap",
     "style",

@@ -21,6 +21,7 @@ GOLD = "#ffc61a"
 INK, MUTED, GRID, HATCH, HATCH_GROUND = "#1f2933", "#55606e", "#d5dbe3", "#9aa4b1", "#f3f4f6"
 CELL = 0.36  # inches
 WIDTH = 6.4  # inches, the width of the text
+PHONE = 3.25  # inches, that of a small phone's column
 DPI = 100
 
 for font in sorted(Path(__file__).with_name("fonts").glob("*.ttf")):  # in width like Arial

@@ -14,17 +14,17 @@ from .panel import Panel, draw_panel
 from .scale import Scale, draw_legend, round_up
 
 
-def _grow(panels: list[Panel], columns: int, shared: bool) -> tuple[float, float]:
-    """Figure size in inches: cells of one size, as large as fit the width of the text."""
+def _grow(panels: list[Panel], columns: int, shared: bool, most: float) -> tuple[float, float]:
+    """Figure size in inches: cells of one size, as large as fit the width that it may have."""
     lines = math.ceil(len(panels) / columns)
     first = panels[:columns]
     across = sum(panel.values.shape[1] for panel in first)
     down = max(panel.values.shape[0] for panel in panels)
     beside = [0.35 + 0.075 * max(map(len, panel.query_labels), default=0) for panel in first]
     gutter = beside[0] + 0.12 * (columns - 1) if shared else sum(beside)
-    cell = min(CELL, (WIDTH - gutter - 0.9) / max(across, 1))
+    cell = min(CELL, (most - gutter - 0.9) / max(across, 1))
     top = max(0.3 + 0.07 * max(map(len, panel.key_labels), default=0) for panel in panels)
-    width = min(WIDTH, max(3.4, gutter + cell * across + 1.0))
+    width = min(most, max(3.4, gutter + cell * across + 1.0))
     return width, min(7.0, (cell * down + 0.3) * lines + top + 0.55)
 
 
@@ -42,6 +42,7 @@ def heatmap(
     vmax: float | None = None,
     annotate: bool | None = None,
     columns: int | None = None,
+    width: float = WIDTH,
 ) -> Figure:
     """Draw attention weights: masked cells hatched, zero blank, small light.
 
@@ -62,6 +63,7 @@ def heatmap(
         annotate: write the weights into the cells; by default where they fit.
         columns: panels in a line, which then share their labels; by default all stand in one
             line, each with its own.
+        width: inches that the figure may take, by default the width of the text.
 
     Returns:
         The figure.
@@ -83,7 +85,7 @@ def heatmap(
         if ax is not None:
             draw_panel(ax, panels[0], scale, annotate=annotate)
             return ax.figure
-        figure = Figure(figsize=_grow(panels, columns, shared), layout="constrained")
+        figure = Figure(figsize=_grow(panels, columns, shared, width), layout="constrained")
         places = _places(figure, panels, columns)
         for n, (axes, panel) in enumerate(zip(places, panels, strict=True)):
             where = {"queries": n % columns == 0, "keys": n < columns} if shared else {}
