@@ -92,7 +92,7 @@ def masked_cross_entropy(
         label_smoothing: share of the target's probability that is spread over the vocabulary.
 
     Returns:
-        The loss, in single precision or better: half precision cannot hold the sum.
+        The loss, in single precision or better, as half precision cannot hold the sum.
 
     Raises:
         TypeError: logits are not floating point, or targets no integers.
