@@ -1,7 +1,6 @@
 """Hand-ins made from the solution notebook, and marks without a box for code that is ours."""
 
 import functools
-import importlib.util
 import json
 from pathlib import Path
 
@@ -14,14 +13,6 @@ from coursegrade.student import Local
 EXERCISES = Path(__file__).resolve().parents[2]
 ALL = [Exercise(path) for path in sorted(EXERCISES.glob("[0-9][0-9]_*"))]
 NAMES = [exercise.name for exercise in ALL]
-
-
-def mutants_of(exercise):
-    """The exercise's mutants.py, as a module."""
-    spec = importlib.util.spec_from_file_location("mutants", exercise.folder / "mutants.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @functools.lru_cache(maxsize=256)

@@ -5,13 +5,13 @@ from html.parser import HTMLParser
 
 import pytest
 from exports import EXERCISE, MOST, mark_by_hand, record, write_results
-from grading_helpers import ALL, code_of, mutants_of, rows_of
+from grading_helpers import ALL, code_of, rows_of
 
 from coursegrade import __main__, class_page, grade_one, mutants, release, runner
 from coursegrade.mutants import edited
 
 CODE = code_of(release.build(EXERCISE, solution=True))
-LISTED = {name: one[1:] for name, one in mutants_of(EXERCISE).MUTANTS.items()}
+LISTED = {name: one[1:] for name, one in EXERCISE.examples()["mutants"].items()}
 SOME = sorted(LISTED)[::3]
 
 
