@@ -4,11 +4,7 @@ import math
 
 import torch
 
-from coursegrade.testing import cases, close, points, same
-
-
-def normal(rng, *shape):
-    return torch.randn(*shape, generator=rng)
+from coursegrade.testing import cases, close, normal, points, same, unit
 
 
 def slow_weights(queries, keys, temperature=1.0, mask=None):
@@ -78,7 +74,7 @@ def test_q3_output(student, rng):
 def test_q3_mask(student, rng):
     """The mask acts before the softmax: the weights that are left sum to one."""
     q, k, v = normal(rng, 3, 2), normal(rng, 5, 2), normal(rng, 5, 4)
-    mask = torch.rand(3, 5, generator=rng) > 0.4
+    mask = unit(rng, 3, 5) > 0.4
     mask[:, 0], mask[0, 1] = True, False
     output, weights = student.attend(q, k, v, mask)
     assert close(weights, slow_weights(q, k, mask=mask), atol=1e-4, rtol=1e-3)

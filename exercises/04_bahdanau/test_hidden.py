@@ -6,11 +6,7 @@ import torch
 from _coursegrade_public import recite  # the self-checks' own
 from torch import nn
 
-from coursegrade.testing import cases, close, points, same
-
-
-def normal(rng, *shape):
-    return torch.randn(*shape, generator=rng)
+from coursegrade.testing import cases, close, loaded, normal, points, same, unit
 
 
 def slow_loss(logits, targets, lengths):
@@ -87,15 +83,8 @@ def test_q1_gradient(student, rng):
 
 
 def loaded_score(student, rng):
-    """The student's module with weights of ours, and those weights."""
-    weights = {
-        "W_q.weight": normal(rng, 4, 3),
-        "W_k.weight": normal(rng, 4, 5),
-        "w_v.weight": normal(rng, 1, 4),
-    }
-    score = student.AdditiveScore(3, 5, 4)
-    score.load_state_dict(weights)
-    return score, weights
+    shapes = {"W_q.weight": (4, 3), "W_k.weight": (4, 5), "w_v.weight": (1, 4)}
+    return loaded(student.AdditiveScore(3, 5, 4), rng, shapes)
 
 
 def slow_scores(query, keys, weights):
@@ -145,7 +134,6 @@ def test_q2_gradient(student, rng):
 
 
 def loaded_step(student, rng, v=6, embed=3, d=4, m=5, hidden=2):
-    """The student's step with weights of ours, and those weights."""
     shapes = {
         **{"embedding.weight": (v, embed), "attention.W_q.weight": (hidden, d)},
         **{"attention.W_k.weight": (hidden, m), "attention.w_v.weight": (1, hidden)},
@@ -153,10 +141,7 @@ def loaded_step(student, rng, v=6, embed=3, d=4, m=5, hidden=2):
         **{"cell.bias_ih": (3 * d,), "cell.bias_hh": (3 * d,)},
         **{"output.weight": (v, d + m), "output.bias": (v,)},
     }
-    weights = {name: normal(rng, *shape) for name, shape in shapes.items()}
-    step = student.DecoderStep(v, embed, d, m, hidden)
-    step.load_state_dict(weights)
-    return step, weights
+    return loaded(student.DecoderStep(v, embed, d, m, hidden), rng, shapes)
 
 
 def slow_step(p, tokens, state, memory, lengths):
@@ -367,7 +352,7 @@ def judged(rng, t=12, k=5):
     sure = nn.functional.one_hot(gold, k).bool()
     sure[::4] = sure[::4] | sure[::4].roll(2, 1)
     chosen = torch.where(torch.arange(t) % 3 == 2, (gold + 1) % k, gold)
-    weights = 0.05 * torch.rand(t + 1, k + 2, generator=rng)
+    weights = 0.05 * unit(rng, t + 1, k + 2)
     weights[torch.arange(t), chosen] += 0.7
     return weights, sure, chosen
 

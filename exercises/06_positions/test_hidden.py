@@ -6,11 +6,7 @@ from copy import deepcopy
 import torch
 from torch.nn import functional as F
 
-from coursegrade.testing import cases, close, points, same
-
-
-def normal(rng, *shape):
-    return torch.randn(*shape, generator=rng)
+from coursegrade.testing import cases, close, in_pieces, normal, points, same
 
 
 def slow_sinusoids(n, d, offset=0):
@@ -161,12 +157,8 @@ def text(rng, n=6, d=8, b=2):
     return normal(rng, b, n, d), *(normal(rng, d, d) / 2 for _ in range(3))
 
 
-def in_pieces(student, x, W, lengths):
-    cache, outputs = None, []
-    for piece in x.split(lengths, dim=1):
-        output, cache = student.read_on(piece, *W, cache)
-        outputs.append(output)
-    return torch.cat(outputs, dim=1)
+def in_pieces_of(student, x, W, lengths):
+    return in_pieces(lambda piece, cache: student.read_on(piece, *W, cache), x, lengths)
 
 
 @points(1, "q4", value=True)
@@ -180,14 +172,14 @@ def test_q4_whole(student, rng):
 def test_q4_one_by_one(student, rng):
     """Row after row: each has its own place."""
     x, *W = text(rng)
-    assert close(in_pieces(student, x, W, [1] * 6), slow_read(x, *W), atol=1e-4, rtol=1e-3)
+    assert close(in_pieces_of(student, x, W, [1] * 6), slow_read(x, *W), atol=1e-4, rtol=1e-3)
 
 
 @points(2, "q4", value=True)
 def test_q4_long_pieces(student, rng):
     """A later piece of several rows: all of the cache, and of the piece what is not later."""
     x, *W = text(rng)
-    assert close(in_pieces(student, x, W, [2, 3, 1]), slow_read(x, *W), atol=1e-4, rtol=1e-3)
+    assert close(in_pieces_of(student, x, W, [2, 3, 1]), slow_read(x, *W), atol=1e-4, rtol=1e-3)
 
 
 @points(1, "q4")
@@ -195,7 +187,7 @@ def test_q4_average(student, rng):
     """Without queries each row averages its own value and all before it, in the cache or not."""
     x, W_q, W_k, W_v = text(rng)
     want = (x @ W_v).cumsum(1) / torch.arange(1, 7).reshape(1, 6, 1)
-    got = in_pieces(student, x, [0 * W_q, W_k, W_v], [2, 3, 1])
+    got = in_pieces_of(student, x, [0 * W_q, W_k, W_v], [2, 3, 1])
     assert close(got, want, atol=1e-4, rtol=1e-3)
 
 
@@ -216,7 +208,7 @@ def test_q4_going_back(student, rng):
 def test_q4_gradient(student, rng):
     """Gradients flow to the matrix of keys, and the numbers are right in pieces, too."""
     x, *W = text(rng)
-    assert close(in_pieces(student, x, W, [5, 1]), slow_read(x, *W), atol=1e-4, rtol=1e-3)
+    assert close(in_pieces_of(student, x, W, [5, 1]), slow_read(x, *W), atol=1e-4, rtol=1e-3)
     [got] = student.read_on.grad(x, *W, wrt=(2,), of=0)
     W[1].requires_grad_()
     [want] = torch.autograd.grad(slow_read(x, *W).sum(), W[1])

@@ -4,16 +4,12 @@ import math
 from copy import deepcopy
 
 import torch
-from _coursegrade_public import suspect  # the self-checks' own
+from _coursegrade_public import suspect, words  # the self-checks' own
 from torch.nn import functional as F
 
-from coursegrade.testing import cases, close, points, same
+from coursegrade.testing import cases, close, in_pieces, normal, points, same
 
 FORBIDDEN = {"q1": ["F.layer_norm", "torch.native_layer_norm", "nn.LayerNorm"]}
-
-
-def normal(rng, *shape):
-    return torch.randn(*shape, generator=rng)
 
 
 def affine(rng, d):
@@ -235,11 +231,7 @@ def slow_decoder(p, ids, memory, lengths, h=2, later=None, since=0):
 
 
 def in_steps(decoder, ids, memory, lengths, steps):
-    state, logits = decoder.start(memory, lengths), []
-    for piece in ids.split(steps, dim=1):
-        answer, state = decoder.step(piece, state)
-        logits.append(answer)
-    return torch.cat(logits, dim=1)
+    return in_pieces(decoder.step, ids, steps, decoder.start(memory, lengths))
 
 
 @points(1, "q3", value=True)
@@ -344,11 +336,6 @@ def test_q3_gradient(student, rng):
     [want] = torch.autograd.grad(logits.sum(), memory)
     assert close(steps, logits, atol=1e-3, rtol=1e-3)  # what is learned from is right
     assert close(got, want, atol=1e-3, rtol=1e-3)
-
-
-def words(rng, n=6):
-    """Embeddings, places and ids for a suspect."""
-    return normal(rng, 7, 6), normal(rng, 40, 6), torch.randint(1, 7, (2, n), generator=rng)
 
 
 def seen(*pairs, m=9):
@@ -492,14 +479,6 @@ def slow_writer(p, ids, h=2):
     return torch.stack(logits)
 
 
-def written(writer, ids, steps):
-    state, logits = None, []
-    for piece in ids.split(steps, dim=1):
-        answer, state = writer(piece, state)
-        logits.append(answer)
-    return torch.cat(logits, dim=1)
-
-
 @points(1, "q5")
 def test_q5_at_once(student, rng):
     """All at once, in evaluation mode and in training mode: what was right stays right."""
@@ -516,7 +495,7 @@ def test_q5_after_a_prompt(student, rng, b):
     """A prompt, and then word by word: each word at its own place, for any number of sentences."""
     writer, p = loaded_writer(student, rng)
     ids = torch.randint(7, (b, 6), generator=rng)
-    got = written(writer, ids, [3, 1, 1, 1])
+    got = in_pieces(writer, ids, [3, 1, 1, 1])
     assert close(got, slow_writer(p, ids), atol=1e-3, rtol=1e-3)
     _, state = writer(ids[:, :3])
     kept = deepcopy(state)
@@ -529,4 +508,4 @@ def test_q5_pieces(student, rng):
     """In pieces of several words, none of which sees a later one."""
     writer, p = loaded_writer(student, rng)
     ids = torch.randint(7, (2, 6), generator=rng)
-    assert close(written(writer, ids, [1, 3, 2]), slow_writer(p, ids), atol=1e-3, rtol=1e-3)
+    assert close(in_pieces(writer, ids, [1, 3, 2]), slow_writer(p, ids), atol=1e-3, rtol=1e-3)

@@ -5,16 +5,12 @@ from copy import deepcopy
 
 import torch
 
-from coursegrade.testing import cases, close, points, same
+from coursegrade.testing import allowed, cases, close, in_pieces, loaded, normal, points, same, some
 
 FORBIDDEN = {
     "q1": ["F.rms_norm", "torch.rms_norm", "nn.RMSNorm"],
     "q2": ["F.scaled_dot_product_attention", "nn.MultiheadAttention"],
 }
-
-
-def normal(rng, *shape):
-    return torch.randn(*shape, generator=rng)
 
 
 def slow_norm(x, gain, eps=1e-6):
@@ -112,19 +108,12 @@ def heads(rng, b=2, h=4, g=2, n=3, k=5, p=6):
     return 2 * q, keys, values
 
 
-def some(rng, *shape):
-    """A mask in which every row has a key and lacks one."""
-    mask = torch.rand(*shape, generator=rng) < 0.5
-    mask[..., 0], mask[..., 1] = True, False
-    return mask
-
-
 @points(1, "q2")
 @cases(g=[1, 2])
 def test_q2_grouped(student, rng, g):
     """Heads of queries in groups, scaled scores, with nothing masked."""
     q, k, v = heads(rng, g=g)
-    mask = torch.ones(3, 5, dtype=torch.bool)
+    mask = allowed(3, 5)
     want = slow_grouped(q, k, v, mask)
     assert close(student.grouped(q, k, v, mask), want, atol=1e-4, rtol=1e-3)
 
@@ -380,14 +369,10 @@ def test_q4_gradient(student, rng):
     assert close(got, want, atol=1e-5, rtol=1e-3)
 
 
-def loaded(student, rng):
-    """The student's model with weights of ours, and those weights."""
-    shapes = {"W_q": (16, 16), "W_k": (4, 16), "W_v": (4, 16), "W_o": (16, 16)}
-    p = {f"{name}.weight": normal(rng, *shape) / 2 for name, shape in shapes.items()}
-    p["places"] = normal(rng, 64, 16)
-    model = student.CachedAttention(16, 4, 3)
-    model.load_state_dict(p)
-    return model, p
+def cached(student, rng):
+    rows = {"W_q.weight": 16, "W_k.weight": 4, "W_v.weight": 4, "W_o.weight": 16, "places": 64}
+    shapes = {name: (n, 16) for name, n in rows.items()}
+    return loaded(student.CachedAttention(16, 4, 3), rng, shapes, 0.5)
 
 
 def slow_attention(p, x, window=3):
@@ -403,18 +388,10 @@ def slow_attention(p, x, window=3):
     return x + read @ p["W_o.weight"].T
 
 
-def in_pieces(model, x, sizes):
-    state, found = None, []
-    for piece in x.split(sizes, dim=1):
-        got, state = model(piece, state)
-        found.append(got)
-    return torch.cat(found, dim=1)
-
-
 @points(1, "q5")
 def test_q5_at_once(student, rng):
     """All at once, in evaluation mode and in training mode: what was right stays right."""
-    model, p = loaded(student, rng)
+    model, p = cached(student, rng)
     x = normal(rng, 2, 8, 16)
     for mode in (model.train, model.eval):
         mode()
@@ -425,7 +402,7 @@ def test_q5_at_once(student, rng):
 @cases(b=[1, 3])
 def test_q5_after_a_prompt(student, rng, b):
     """A prompt longer than the window, then token by token: each at its own place."""
-    model, p = loaded(student, rng)
+    model, p = cached(student, rng)
     x = normal(rng, b, 8, 16)
     assert close(in_pieces(model, x, [5, 1, 1, 1]), slow_attention(p, x), atol=1e-3, rtol=1e-3)
     _, state = model(x[:, :5])
@@ -437,6 +414,6 @@ def test_q5_after_a_prompt(student, rng, b):
 @points(1, "q5")
 def test_q5_pieces(student, rng):
     """In pieces of several tokens, none of which sees a later one."""
-    model, p = loaded(student, rng)
+    model, p = cached(student, rng)
     x = normal(rng, 2, 8, 16)
     assert close(in_pieces(model, x, [2, 4, 2]), slow_attention(p, x), atol=1e-3, rtol=1e-3)

@@ -1,26 +1,11 @@
 """Hidden tests. The first line of a docstring is the hint in the students' feedback."""
 
-import itertools
 import math
 
 import torch
 from torch import nn
 
-from coursegrade.testing import cases, close, points, same
-
-
-def normal(rng, *shape):
-    return torch.randn(*shape, generator=rng)
-
-
-def unit(rng, *shape):
-    """Uniform numbers from 0 to 1."""
-    return torch.rand(*shape, generator=rng)
-
-
-def each(*sizes):
-    """All places of a table."""
-    return itertools.product(*map(range, sizes))
+from coursegrade.testing import cases, close, each, loaded, normal, points, same, unit
 
 
 def slow_score(s, h, how, W=None, w=None):
@@ -84,7 +69,6 @@ def test_q1_gradient(student, rng):
 
 
 def loaded_step(student, rng, feed=True, v=7, embed=3, d=4):
-    """The student's step with weights of ours, and those weights."""
     reads = embed + d if feed else embed
     shapes = {
         **{"embedding.weight": (v, embed), "join.weight": (d, 2 * d)},
@@ -92,10 +76,7 @@ def loaded_step(student, rng, feed=True, v=7, embed=3, d=4):
         **{"cell.bias_ih": (3 * d,), "cell.bias_hh": (3 * d,)},
         **{"output.weight": (v, d), "output.bias": (v,)},
     }
-    weights = {name: normal(rng, *shape) for name, shape in shapes.items()}
-    step = student.LuongStep(v, embed, d, feed)
-    step.load_state_dict(weights)
-    return step, weights
+    return loaded(student.LuongStep(v, embed, d, feed), rng, shapes)
 
 
 def slow_step(p, tokens, state, vector, memory, lengths):
@@ -387,12 +368,8 @@ def test_q4_gradient(student, rng):
 
 
 def loaded_model(student, rng, d=6, radius=2):
-    """The student's model with weights of ours, and those weights."""
-    shapes = {"W_p": (d, d), "v_p": (1, d), "W_c": (d, 2 * d)}
-    p = {f"{name}.weight": normal(rng, *shape) / 2 for name, shape in shapes.items()}
-    model = student.PredictiveAttention(d, radius)
-    model.load_state_dict(p)
-    return model, p
+    shapes = {"W_p.weight": (d, d), "v_p.weight": (1, d), "W_c.weight": (d, 2 * d)}
+    return loaded(student.PredictiveAttention(d, radius), rng, shapes, 0.5)
 
 
 def slow_attention(p, s, memory, lengths, radius=2, whole=False):

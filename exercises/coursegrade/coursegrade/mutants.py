@@ -78,7 +78,7 @@ def fails(row: dict) -> bool:
 
 
 def resembled(rows: list[dict], table: dict[str, list[str]]) -> list[Resembles]:
-    """For each question in which a hand-in fails a test: the mutants that fail most nearly the same.
+    """For each question in which a hand-in fails a test: the mutants that fail nearly the same.
 
     A mutant belongs to the first question in which it fails. Near is what shares most of the tests
     that one of the two fails (Jaccard's index); a mutant that shares none is near to nothing.
