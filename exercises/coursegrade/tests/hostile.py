@@ -13,9 +13,9 @@ from typing import NamedTuple
 from grading_helpers import Book
 
 from coursegrade.mutants import edited
+from coursegrade.task import GRADED, LOOK, UNREADABLE
 
 FULL, NO_Q1, NO_Q2 = 28, 21, 23
-LOOK, GRADED, UNREADABLE = "graded: look", "graded", "unreadable"
 
 
 class Case(NamedTuple):

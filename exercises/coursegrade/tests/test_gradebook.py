@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from coursegrade import (
     __main__,
-    grade_one,
     gradebook,
     gradescope,
     handins,
@@ -24,6 +23,7 @@ from coursegrade import (
 )
 from coursegrade.groups import Groups
 from coursegrade.tables import Table
+from coursegrade.task import FAULT, UNREADABLE
 
 
 def cells(raw, column, encoding="utf-8"):
@@ -41,7 +41,7 @@ def test_a_canvas_export_is_filled_by_number(tmp_path):
         record("lovelaceada", 20, id="55", **canvas),
         record("turingalanm", 10, id="56", **canvas),
         record("hoppergrace", 9, id="57", **canvas),
-        record("noetheremmy", id="58", status=grade_one.FAULT, **canvas),
+        record("noetheremmy", id="58", status=FAULT, **canvas),
         record("nobodyneil", 8, id="59", **canvas),
     )
     mark_by_hand(out, lovelaceada="3.5", turingalanm="4", hoppergrace="0", nobodyneil="1")
@@ -417,9 +417,7 @@ def test_nothing_but_the_filled_column_changes(data):
 
 def test_gradescope_gets_a_file_a_hand_in(tmp_path):
     out, to = tmp_path / "marks", tmp_path / "gradescope"
-    write_results(
-        out, record("ada", 20), record("alan", status=grade_one.UNREADABLE), record("emmy")
-    )
+    write_results(out, record("ada", 20), record("alan", status=UNREADABLE), record("emmy"))
     mark_by_hand(out, ada="2.5")
     files, notes = gradescope.write(out, to)
     assert [path.relative_to(to).as_posix() for path in files] == ["ada/results.json"]

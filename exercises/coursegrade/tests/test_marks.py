@@ -9,6 +9,7 @@ from coursegrade import exercise as files
 from coursegrade import grade_one, notebook, release, runner
 from coursegrade.limits import Limits
 from coursegrade.student import Local
+from coursegrade.task import GRADED, LOOK, Task
 
 TESTS = files.Tests(
     "",
@@ -86,7 +87,7 @@ def test_a_function_without_a_right_value_gets_nothing():
 def task(exercise, text, name="x.ipynb"):
     rest = (exercise.tests, release.references(exercise), tuple(exercise.by_hand()))
     rest += (exercise.forbidden(), release.given(exercise), "a", Limits())
-    return grade_one.Task("x", name, text.encode(), "", (), *rest)
+    return Task("x", name, text.encode(), "", (), *rest)
 
 
 @pytest.mark.parametrize("exercise", ALL, ids=NAMES)
@@ -129,7 +130,7 @@ def test_where_every_test_ends_in_an_error_a_person_looks(box, body, said):
     record = grade_one.examine(task(exercise, book.text()))
     found = [flag for flag in record["flags"] if "every test" in flag]
     assert [flag.startswith(said) for flag in found] == [True] * bool(said)
-    assert record["status"] == (grade_one.LOOK if said else grade_one.GRADED)
+    assert record["status"] == (LOOK if said else GRADED)
     json.dumps(record)
 
 
@@ -140,4 +141,4 @@ def test_marks_with_ours_in_place_are_marked_so(box):
     book.cells.append({"cell_type": "code", "source": wrong})
     record = grade_one.examine(task(exercise, book.text()))
     assert "q3: marked with our q1" in record["flags"]
-    assert record["status"] == grade_one.GRADED
+    assert record["status"] == GRADED
