@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import importlib.metadata
 import json
 import os
 import secrets
@@ -23,16 +22,13 @@ from .limits import Limits
 from .notebook import Unreadable
 from .task import FAULT, Task, blank
 
-HERE = Path(__file__).resolve().parent
 BEGUN = ".begun.json"
 MOST_FILES = 8  # of one student are read, to see whether they are equal
 
 
 def grader_version() -> str:
-    """A hash of the grader itself, the interpreter and torch: a new one marks anew."""
-    parts = [path.read_bytes() for path in sorted(HERE.glob("*.py"))]
-    parts += [sys.version.encode(), importlib.metadata.version("torch").encode()]
-    return hashlib.sha256(b"\0".join(parts)).hexdigest()
+    """The grader itself, torch and the interpreter: a new one marks anew."""
+    return "\0".join([*cluster.versions(), sys.version])
 
 
 def key(task: Task, version: str) -> str:

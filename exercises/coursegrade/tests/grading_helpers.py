@@ -6,8 +6,9 @@ from pathlib import Path
 
 import torch
 
-from coursegrade import notebook, release, runner, wire
+from coursegrade import batch, handins, notebook, release, runner, wire
 from coursegrade.exercise import Exercise
+from coursegrade.limits import Limits
 from coursegrade.student import Local
 
 EXERCISES = Path(__file__).resolve().parents[2]
@@ -98,6 +99,14 @@ class Lazy(Local):
                     if output.shape == values[0].shape:
                         return [wire.encode(output), parts[1]]
         return parts
+
+
+def task_of(exercise, raw, **changes):
+    """What a worker gets of a hand-in."""
+    one = handins.HandIn("ada", "ada", "", False, "folder", (), ())
+    [task] = batch.tasks(exercise, [one], "a", Limits())
+    raw = raw.encode() if isinstance(raw, str) else raw
+    return task._replace(name="a.ipynb", raw=raw, problem="", **changes)
 
 
 def failed(rows):

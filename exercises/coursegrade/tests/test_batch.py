@@ -2,7 +2,7 @@
 
 import joblib
 import pytest
-from grading_helpers import ALL, Book
+from grading_helpers import ALL, Book, task_of
 
 from coursegrade import (
     __main__,
@@ -81,13 +81,6 @@ def fake(monkeypatch, status=GRADED):
     monkeypatch.setattr(worker, "mark", mark)
     monkeypatch.setattr(backend(), "why_not", lambda: None)
     return marked
-
-
-def task_of(text):
-    """What a worker gets of a hand-in."""
-    one = handins.HandIn("ada", "ada", "", False, "folder", (), ())
-    [task] = batch.tasks(EXERCISE, [one], "a", Limits())
-    return task._replace(name="a.ipynb", raw=text.encode(), problem="")
 
 
 def grade(folder, out, **options):
@@ -188,7 +181,7 @@ def test_a_fault_heals_at_the_second_try(box, tmp_path, monkeypatch):
     monkeypatch.setattr(student, "Box", once_broken)
     monkeypatch.setattr(worker, "in_worker", grade_one.examine)
     patient = Limits(start=600, cell=600, call=300, run=3000, cpu=600)  # a busy machine is no fault
-    task = task_of(Book(EXERCISE).text())._replace(limits=patient)
+    task = task_of(EXERCISE, Book(EXERCISE).text(), limits=patient)
     assert reports.marks(worker.mark(task), POINTS)["auto"] == sum(POINTS.values())
 
 
@@ -318,7 +311,7 @@ def test_docker_runs(monkeypatch):
     if why := docker.why_not():
         pytest.skip(why)
     monkeypatch.setenv("COURSEGRADE_BOX", "docker")
-    task = task_of(Book(EXERCISE).text())
+    task = task_of(EXERCISE, Book(EXERCISE).text())
     assert reports.marks(worker.mark(task), POINTS)["auto"] == sum(POINTS.values())
 
 

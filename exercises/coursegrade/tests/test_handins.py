@@ -8,7 +8,7 @@ import subprocess
 import zipfile
 
 import pytest
-from grading_helpers import ALL, Book
+from grading_helpers import ALL, Book, task_of
 
 from coursegrade import (
     answers,
@@ -296,10 +296,7 @@ def test_written_csv_keeps_every_character(tmp_path):
 def examined(cells, **changes):
     """The record of a notebook of these cells; its tests never run."""
     content = {"cells": [{"cell_type": kind, "source": source} for kind, source in cells]}
-    one = handins.HandIn("ada", "ada", "", False, "folder", (), ())
-    [task] = batch.tasks(EXERCISE, [one], "a", Limits())
-    raw = json.dumps(content).encode()
-    return grade_one.examine(task._replace(name="a.ipynb", raw=raw, **changes))
+    return grade_one.examine(task_of(EXERCISE, json.dumps(content), **changes))
 
 
 @pytest.mark.parametrize(

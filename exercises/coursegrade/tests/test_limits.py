@@ -12,13 +12,11 @@ from pathlib import Path
 
 import pytest
 import torch
-from grading_helpers import ALL
+from grading_helpers import ALL, task_of
 from test_handins import examined
 
 from coursegrade import (
     answers,
-    batch,
-    handins,
     kinds,
     limits,
     notebook,
@@ -82,9 +80,7 @@ def test_a_deep_sum_is_no_fault(box, head):
 
 
 def task(**changes):
-    one = handins.HandIn("ada", "ada", "", False, "folder", (), ())
-    [task] = batch.tasks(ALL[0], [one], "a", Limits())
-    return task._replace(name="a.ipynb", raw=b"[" + b"[]," * 2_000_000 + b"[]]", **changes)
+    return task_of(ALL[0], b"[" + b"[]," * 2_000_000 + b"[]]", **changes)
 
 
 def test_the_worker_itself_has_a_deadline():
