@@ -87,7 +87,7 @@ def test_q2_values(student, rng):
     score, *weights = additive(student, rng)
     q, k = normal(rng, 2, 2, 3), normal(rng, 2, 3, 5)
     want = torch.stack([slow_additive(q[b], k[b], *weights) for b in range(2)])
-    assert close(score(q, k), want, atol=1e-4, rtol=1e-3)
+    assert close(score(q, k), want)
 
 
 @points(1, "q2")
@@ -106,7 +106,7 @@ def test_q2_gradient(student, rng):
     [got] = score.forward.grad(q, k)
     q.requires_grad_()
     [want] = torch.autograd.grad(slow_additive(q[0], k[0], *weights).sum(), q)
-    assert close(got, want, atol=1e-4, rtol=1e-3)
+    assert close(got, want)
 
 
 @points(2, "q3", value=True)
@@ -117,7 +117,7 @@ def test_q3_scale(student, rng):
     for d in (4, 64):
         q, k, v = normal(rng, 2, 3, d), normal(rng, 2, 5, d), normal(rng, 2, 5, 6)
         want = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
-        assert close(student.attention(q, k, v, lengths)[0], want, atol=1e-4, rtol=1e-3)
+        assert close(student.attention(q, k, v, lengths)[0], want)
 
 
 @points(2, "q3", value=True)
@@ -128,8 +128,8 @@ def test_q3_mask(student, rng):
     output, weights = student.attention(q, k, v, lengths)
     mask = (torch.arange(5) < lengths.unsqueeze(1)).unsqueeze(1)
     want = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
-    assert close(output, want, atol=1e-4, rtol=1e-3)
-    assert close(weights @ v, want, atol=1e-4, rtol=1e-3)
+    assert close(output, want)
+    assert close(weights @ v, want)
 
 
 @points(2, "q3")

@@ -50,7 +50,7 @@ def test_q2_scores(student, rng, d):
     args, matrices, mask = inputs(rng), layer(rng, d=d), some(rng, 3, 4, 6)
     _, weights = student.multihead(*args, **matrices, h=2, mask=mask)
     _, want = slow_heads(*args, **matrices, h=2, mask=mask)
-    assert close(weights, want, atol=1e-4, rtol=1e-3)
+    assert close(weights, want)
 
 
 @points(2, "q2", value=True)
@@ -59,7 +59,7 @@ def test_q2_output(student, rng):
     args, matrices, mask = inputs(rng), layer(rng, h=3, d=4), some(rng, 3, 4, 6)
     output, _ = student.multihead(*args, **matrices, h=3, mask=mask)
     want, _ = slow_heads(*args, **matrices, h=3, mask=mask)
-    assert close(output, want, atol=1e-4, rtol=1e-3)
+    assert close(output, want)
 
 
 @points(2, "q2")
@@ -69,8 +69,8 @@ def test_q2_as_many_heads_as_sequences(student, rng):
     mask = (torch.arange(6) < torch.tensor([[2], [5]])).unsqueeze(1).expand(2, 4, 6)
     output, weights = student.multihead(*args, **matrices, h=2, mask=mask)
     want = slow_heads(*args, **matrices, h=2, mask=mask)
-    assert close(weights, want[1], atol=1e-4, rtol=1e-3)
-    assert close(output, want[0], atol=1e-4, rtol=1e-3)
+    assert close(weights, want[1])
+    assert close(output, want[0])
 
 
 @points(1, "q2")
@@ -88,7 +88,7 @@ def test_q2_one_head(student, rng):
     """One head over the whole width is plain scaled dot-product attention."""
     q, k, v = normal(rng, 2, 3, 4), normal(rng, 2, 5, 4), normal(rng, 2, 5, 4)
     output, _ = student.multihead(q, k, v, *[torch.eye(4)] * 4, 1)
-    assert close(output, F.scaled_dot_product_attention(q, k, v), atol=1e-4, rtol=1e-3)
+    assert close(output, F.scaled_dot_product_attention(q, k, v))
 
 
 @points(1, "q2")
@@ -150,8 +150,7 @@ def test_q3_values(student, rng, kv):
     """Neighbouring heads share keys and values, and only what the mask allows is read."""
     attend, *weights = grouped(student, rng, 12, 6, kv)
     x, mask = normal(rng, 2, 5, 12), some(rng, 5, 5)
-    want = slow_grouped(x, *weights, 6, kv, mask.expand(2, 5, 5))
-    assert close(attend(x, mask), want, atol=1e-4, rtol=1e-3)
+    assert close(attend(x, mask), slow_grouped(x, *weights, 6, kv, mask.expand(2, 5, 5)))
 
 
 @points(1, "q3")
@@ -160,7 +159,7 @@ def test_q3_without_mask(student, rng, kv):
     """Without a mask everything is read, by one head of keys or by one for each query head."""
     attend, *weights = grouped(student, rng, 8, 4, kv)
     x = normal(rng, 2, 5, 8)
-    assert close(attend(x), slow_grouped(x, *weights, 4, kv), atol=1e-4, rtol=1e-3)
+    assert close(attend(x), slow_grouped(x, *weights, 4, kv))
 
 
 @points(2, "q3")
@@ -170,7 +169,7 @@ def test_q3_one_place(student, rng):
     x = normal(rng, 3, 1, 8)
     first, second = (x @ W_v.T).chunk(2, dim=-1)
     want = torch.cat((first, first, second, second), dim=-1) @ W_o.T
-    assert close(attend(x, allowed(1, 1)), want, atol=1e-4, rtol=1e-3)
+    assert close(attend(x, allowed(1, 1)), want)
 
 
 @points(1, "q3")
@@ -199,23 +198,21 @@ def test_q4_all_in(student, rng):
     """With all heads in it is plain attention."""
     args = ready(rng)
     want = slow_switched(*args, torch.ones(3))
-    assert close(student.switched(*args, torch.ones(3)), want, atol=1e-4, rtol=1e-3)
+    assert close(student.switched(*args, torch.ones(3)), want)
 
 
 @points(2, "q4", value=True)
 def test_q4_one_out(student, rng):
     """A head taken out leaves exactly what the others contribute."""
     args, keep = ready(rng), torch.tensor([1.0, 0.0, 1.0])
-    want = slow_switched(*args, keep)
-    assert close(student.switched(*args, keep), want, atol=1e-4, rtol=1e-3)
+    assert close(student.switched(*args, keep), slow_switched(*args, keep))
 
 
 @points(1, "q4", value=True)
 def test_q4_by_halves(student, rng):
     """A factor scales what a head contributes."""
     args, keep = ready(rng), torch.tensor([0.5, 1.0, 2.0])
-    want = slow_switched(*args, keep)
-    assert close(student.switched(*args, keep), want, atol=1e-4, rtol=1e-3)
+    assert close(student.switched(*args, keep), slow_switched(*args, keep))
 
 
 @points(1, "q4")
@@ -254,14 +251,14 @@ def test_q5_one_sequence(student, rng):
     heads, W_o, bias, labels = labelled(rng, b=1)
     heads[:, 1], W_o[:, 2:4] = -heads[:, 0], W_o[:, :2]  # their derivatives have opposite signs
     got, want = (f(heads, W_o, bias, labels) for f in (student.importance, slow_importance))
-    assert close(got, want, atol=1e-4, rtol=1e-3)
+    assert close(got, want)
 
 
 @points(2, "q5", value=True)
 def test_q5_several(student, rng):
     """For several: first the absolute value for each sequence, then the mean."""
     args = labelled(rng)
-    assert close(student.importance(*args), slow_importance(*args), atol=1e-4, rtol=1e-3)
+    assert close(student.importance(*args), slow_importance(*args))
 
 
 @points(1, "q5")
@@ -269,7 +266,7 @@ def test_q5_no_bias(student, rng):
     """With a bias of zero as well."""
     heads, W_o, bias, labels = labelled(rng)
     args = heads, W_o, 0 * bias, labels
-    assert close(student.importance(*args), slow_importance(*args), atol=1e-4, rtol=1e-3)
+    assert close(student.importance(*args), slow_importance(*args))
 
 
 @points(1, "q5")
