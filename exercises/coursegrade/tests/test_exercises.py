@@ -8,8 +8,10 @@ import sys
 
 import nbformat
 import pytest
+import tomllib
 from grading_helpers import (
     ALL,
+    EXERCISES,
     NAMES,
     Lazy,
     built,
@@ -208,6 +210,15 @@ def test_every_question_has_a_test_of_values(exercise):
 def test_every_test_has_a_hint(exercise):
     for row in rows_of(exercise, "", "a"):
         assert row.hint.endswith("."), row.test
+
+
+def test_the_readme_shows_mutants_as_they_are(exercise=ALL[0]):
+    readme = (EXERCISES / "README.md").read_text(encoding="utf-8")
+    [shown] = re.findall(r"```toml\n(\[mutants\].*?)```", readme, re.DOTALL)
+    shown, examples = tomllib.loads(shown), exercise.examples()
+    assert list(shown) == list(examples)
+    assert shown["mutants"].items() <= examples["mutants"].items()
+    assert shown["lazy"]["q1"].items() <= examples["lazy"]["q1"].items()
 
 
 def test_self_checks_say_what_is_wrong(exercise=ALL[0]):
