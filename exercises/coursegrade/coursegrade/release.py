@@ -34,7 +34,8 @@ RULES = (
 INLINED = (kinds.plain, kinds._table, kinds.close, kinds.same, kinds.Kept, kinds._parts)
 INLINED += (kinds._stamp, kinds.Answers, selfcheck.check, selfcheck.dry_run, selfcheck.of_cell)
 MODULES_OF_TOOLS = "ast hashlib itertools json numbers re sys torch".split()
-APART = re.compile(r"(?<![.\w])(plain|close|same|Kept|Answers)\b")
+APART = "plain close same Kept Answers normal unit draw each allowed some weights_over_keys".split()
+NAME_APART = re.compile(rf"(?<![.\w])({'|'.join(APART)})\b")
 LEAST = 20  # characters of a line that says something: "return weights" does not
 
 
@@ -121,7 +122,7 @@ def apart(source: str) -> str:
     for token in reversed([token for token in tokens if token.type == tokenize.NAME]):
         (row, start), (_, end) = token.start, token.end
         line = lines[row - 1]
-        if APART.fullmatch(line[:end], start):
+        if NAME_APART.fullmatch(line[:end], start):
             lines[row - 1] = f"{line[:start]}_{line[start:]}"
     return "".join(lines)
 

@@ -73,6 +73,16 @@ def test_notebooks_run_clean(exercise, solution):
 
 
 @each
+def test_a_students_names_change_nothing_of_ours(exercise):
+    book = nbformat.reads(built(exercise, solution=True), as_version=4)
+    [place] = [i for i, cell in enumerate(book.cells) if "tools: run me" in cell.source]
+    own = nbformat.v4.new_code_cell(f"{' = '.join(release.APART)} = None")
+    book.cells.insert(place + 1, own)
+    said = [text for source, text in said_here(book) if source.startswith(notebook.SELF_CHECK)]
+    assert said and "NOT YET" not in "".join(said)
+
+
+@each
 def test_the_released_notebook_fails_every_test_politely(exercise):
     rows = rows_of(exercise, code_of(built(exercise)), "a")
     assert not any(row.ok for row in rows)
