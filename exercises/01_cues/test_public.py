@@ -2,22 +2,7 @@
 
 import torch
 
-from coursegrade.testing import close, points
-
-
-def normal(rng, *shape):
-    """Your own numbers, the same at every run."""
-    return torch.randn(*shape, generator=rng)
-
-
-def weights_over_keys(weights, shape):
-    """Complain unless `weights` has a shape and sums to one over its last axis."""
-    assert tuple(weights.shape) == shape, f"weights have shape {tuple(weights.shape)}, not {shape}"
-    assert weights.isfinite().all(), "your weights hold NaN or infinity"
-    if not close(weights.sum(-1), torch.ones(shape[:-1]), atol=1e-4):
-        if close(weights.sum(-2), torch.ones(shape[-1]), atol=1e-4):
-            raise AssertionError("your weights sum to one over queries, not keys")
-        raise AssertionError("your weights do not sum to one over keys")
+from coursegrade.testing import allowed, close, normal, points, weights_over_keys
 
 
 @points(1, "q1")
@@ -84,8 +69,7 @@ def test_q3_masked_is_zero(student, rng):
 def test_q3_full_mask(student, rng):
     """A mask that allows everything is as good as none."""
     q, k, v = normal(rng, 2, 2), normal(rng, 3, 2), normal(rng, 3, 2)
-    allowed = torch.ones(2, 3, dtype=torch.bool)
-    with_mask, without = student.attend(q, k, v, allowed)[1], student.attend(q, k, v)[1]
+    with_mask, without = student.attend(q, k, v, allowed(2, 3))[1], student.attend(q, k, v)[1]
     assert close(with_mask, without, atol=1e-5), "True means that a key may be attended to"
 
 

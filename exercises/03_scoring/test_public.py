@@ -2,23 +2,7 @@
 
 import torch
 
-from coursegrade.testing import close, points
-
-
-def normal(rng, *shape):
-    """Your own numbers, the same at every run."""
-    return torch.randn(*shape, generator=rng)
-
-
-def weights_over_keys(weights, shape):
-    """Complain unless `weights` has a shape and sums to one over its last axis."""
-    assert tuple(weights.shape) == shape, f"weights have shape {tuple(weights.shape)}, not {shape}"
-    assert weights.isfinite().all(), "your weights hold NaN or infinity"
-    if not close(weights.sum(-1), torch.ones(shape[:-1]), atol=1e-4):
-        over_queries = torch.ones(shape[0], shape[2])
-        if close(weights.sum(1), over_queries, atol=1e-4):
-            raise AssertionError("your weights sum to one over queries, not keys")
-        raise AssertionError("your weights do not sum to one over keys: a mask after the softmax?")
+from coursegrade.testing import close, normal, points, weights_over_keys
 
 
 @points(1, "q1")

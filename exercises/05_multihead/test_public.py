@@ -2,24 +2,7 @@
 
 import torch
 
-from coursegrade.testing import close, points, same
-
-
-def normal(rng, *shape):
-    """Your own numbers, the same at every run."""
-    return torch.randn(*shape, generator=rng)
-
-
-def weights_over_keys(weights, shape):
-    """Complain unless `weights` has a shape and sums to one over its last axis."""
-    assert tuple(weights.shape) == shape, f"weights have shape {tuple(weights.shape)}, not {shape}"
-    assert weights.isfinite().all(), "your weights hold NaN or infinity"
-    for dim, name in ((3, ""), (2, "queries"), (1, "heads")):
-        total = weights.sum(dim)
-        if close(total, torch.ones_like(total), atol=1e-4):
-            assert not name, f"your weights sum to one over {name}, not keys"
-            return
-    raise AssertionError("your weights do not sum to one over keys")
+from coursegrade.testing import allowed, close, normal, points, same, unit, weights_over_keys
 
 
 @points(1, "q1")
@@ -49,14 +32,14 @@ def test_q1_way_back(student, rng):
 def layer(rng, h=2, d=3, e=4, o=6):
     """Matrices for queries of 5, keys of 4 and values of 7 features."""
     sizes = {"W_q": (h * d, 5), "W_k": (h * d, 4), "W_v": (h * e, 7), "W_o": (o, h * e)}
-    return {name: normal(rng, *size) / 2 for name, size in sizes.items()} | {"h": h}
+    return {name: normal(rng, *size) / 2 for name, size in sizes.items()}
 
 
 @points(1, "q2")
 def test_q2_weights(student, rng):
     """Output and weights in this order, and weights that sum to one over keys."""
     q, k, v = normal(rng, 2, 3, 5), normal(rng, 2, 4, 4), normal(rng, 2, 4, 7)
-    output, weights = student.multihead(q, k, v, **layer(rng))
+    output, weights = student.multihead(q, k, v, **layer(rng), h=2)
     assert tuple(output.shape) == (2, 3, 6), f"the output has shape {tuple(output.shape)}"
     weights_over_keys(weights, (2, 2, 3, 4))
     assert not close(weights[:, 0], weights[:, 1], atol=1e-3), "all heads do the same"
@@ -66,9 +49,9 @@ def test_q2_weights(student, rng):
 def test_q2_masked_is_zero(student, rng):
     """In every head masked keys get a weight of exactly 0, the others do not."""
     q, k, v = normal(rng, 3, 2, 5), normal(rng, 3, 4, 4), normal(rng, 3, 4, 7)
-    mask = torch.rand(3, 2, 4, generator=rng) > 0.4
+    mask = unit(rng, 3, 2, 4) > 0.4
     mask[:, :, 0] = True
-    _, weights = student.multihead(q, k, v, **layer(rng), mask=mask)
+    _, weights = student.multihead(q, k, v, **layer(rng), h=2, mask=mask)
     every = mask.unsqueeze(1).expand_as(weights)
     assert (weights[~every] == 0).all(), "a masked key has weight: True means may attend"
     assert (weights[every] > 0).all(), "a key that may be attended to has no weight"
@@ -88,7 +71,7 @@ def test_q3_matrices(student, rng):
 @points(1, "q3")
 def test_q3_first_place(student, rng):
     """Under a causal mask the first place reads itself alone."""
-    x, causal = normal(rng, 2, 4, 8), torch.ones(4, 4, dtype=torch.bool).tril()
+    x, causal = normal(rng, 2, 4, 8), allowed(4, 4).tril()
     attend = student.GroupedAttention(8, 4, 2)
     output, alone = attend(x, causal), attend(x[:, :1])
     assert tuple(output.shape) == (2, 4, 8), f"the output has shape {tuple(output.shape)}"

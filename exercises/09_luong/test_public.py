@@ -2,12 +2,7 @@
 
 import torch
 
-from coursegrade.testing import close, points
-
-
-def normal(rng, *shape):
-    """Your own numbers, the same at every run."""
-    return torch.randn(*shape, generator=rng)
+from coursegrade.testing import close, normal, points, unit
 
 
 @points(1, "q1")
@@ -110,7 +105,7 @@ def test_q4_middle(student, rng):
 @points(1, "q4")
 def test_q4_two_bells(student, rng):
     """A bell in the scores gives the paper's weights, divided by their sum."""
-    args = normal(rng, 2, 3, 9), 8 * torch.rand(2, 3, generator=rng), torch.tensor([9, 9]), 2
+    args = normal(rng, 2, 3, 9), 8 * unit(rng, 2, 3), torch.tensor([9, 9]), 2
     plain, after, inside = (student.local_weights(*args, x) for x in (None, "weights", "scores"))
     assert close(plain.sum(2), torch.ones(2, 3), atol=1e-4), (
         "without a bell the rows do not sum to one: is the softmax over the window?"

@@ -2,12 +2,7 @@
 
 import torch
 
-from coursegrade.testing import close, points, same
-
-
-def normal(rng, *shape):
-    """Your own numbers, the same at every run."""
-    return torch.randn(*shape, generator=rng)
+from coursegrade.testing import close, normal, points, same, unit
 
 
 def wide(far):
@@ -88,7 +83,7 @@ def test_q3_steps(student, rng):
 @points(1, "q3")
 def test_q3_one_layer(student, rng):
     """After one layer a token depends on what it attends to, and on itself."""
-    mask = torch.rand(6, 6, generator=rng) < 0.4
+    mask = unit(rng, 6, 6) < 0.4
     got = student.reach(mask.unsqueeze(0))
     assert tuple(got.shape) == (6, 6), f"shape {tuple(got.shape)}, not (n, n)"
     assert got.diagonal().all(), "a token is to keep what it has: there is a residual connection"

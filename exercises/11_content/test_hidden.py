@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from coursegrade.testing import cases, close, points, same
+from coursegrade.testing import allowed, cases, close, draw, each, normal, points, same, unit
 
 STEEP = 1.0  # of sparsemax
 SLOPE = 1.0  # of entmax
@@ -13,28 +13,15 @@ GATE = 1.0  # of the gates
 LOG = 1.0  # of the gates in the scores of Q5
 
 
-def normal(rng, *shape):
-    return torch.randn(*shape, generator=rng)
-
-
-def draw(rng, low, high):
-    """A whole number from low to high."""
-    return int(torch.randint(low, high + 1, (), generator=rng))
-
-
-def whole(scores):
-    return torch.ones_like(scores, dtype=torch.bool)
-
-
 def some_of(rng, *shape):
     """A mask that allows three keys or more to each query."""
-    return torch.rand(*shape, generator=rng).argsort(dim=-1) < draw(rng, 3, shape[-1] - 2)
+    return unit(rng, *shape).argsort(dim=-1) < draw(rng, 3, shape[-1] - 2)
 
 
 def by_rows(rule, scores, mask, *more):
     """Weights: a rule for a list of scores, applied to the allowed ones of each row."""
     weights = torch.zeros(scores.shape)
-    for place in torch.cartesian_prod(*map(torch.arange, scores.shape[:-1])).tolist():
+    for place in each(*scores.shape[:-1]):
         row, kept = scores[tuple(place)], mask[tuple(place)]
         if kept.any():
             shares = rule(row[kept].tolist(), *(x[place[0]].item() for x in more))
@@ -73,8 +60,8 @@ def slow_softmax(row):
 def test_q1_values(student, rng, width):
     """Scores of this width, all keys allowed; what comes in stays as it is."""
     scores = width * normal(rng, 2, 3, 7)
-    want = by_rows(slow_sparsemax, scores, whole(scores))
-    assert close(student.sparsemax(scores, whole(scores)), want)
+    want = by_rows(slow_sparsemax, scores, allowed(*scores.shape))
+    assert close(student.sparsemax(scores, allowed(*scores.shape)), want)
     assert same(student.last_args[0], scores)  # not changed
 
 
@@ -83,17 +70,15 @@ def test_q1_masked(student, rng):
     """Masked keys have high scores and no weight."""
     scores, mask = normal(rng, 2, 4, 7) - 3, some_of(rng, 2, 4, 7)
     scores[~mask] = 30000.0
-    want = by_rows(slow_sparsemax, scores, mask)
-    assert close(student.sparsemax(scores, mask), want)
+    assert close(student.sparsemax(scores, mask), by_rows(slow_sparsemax, scores, mask))
 
 
 @points(1, "q1")
 def test_q1_nothing(student, rng):
     """A query that may attend to nothing has zeros only."""
-    scores, mask = normal(rng, 2, 3, 5), whole(torch.zeros(2, 3, 5))
+    scores, mask = normal(rng, 2, 3, 5), allowed(2, 3, 5)
     mask[0, draw(rng, 0, 2)] = mask[1, draw(rng, 0, 2)] = False
-    want = by_rows(slow_sparsemax, scores, mask)
-    assert close(student.sparsemax(scores, mask), want)
+    assert close(student.sparsemax(scores, mask), by_rows(slow_sparsemax, scores, mask))
 
 
 @points(1, "q1")
@@ -101,7 +86,7 @@ def test_q1_many(student, rng):
     """Thousands of keys with large scores: no number is lost in a sum."""
     n = draw(rng, 2500, 3000)
     scores = torch.full((1, 2, n), 20000.0 + draw(rng, 0, 99))
-    got = student.sparsemax(scores, whole(scores))
+    got = student.sparsemax(scores, allowed(*scores.shape))
     assert close(got, torch.full_like(scores, 1 / n), atol=1e-6, rtol=1e-2)
 
 
@@ -119,7 +104,7 @@ def slow_back(weights, u):
 def test_q1_back_values(student, rng):
     """The gradient of rows of unequal weights."""
     scores, u = normal(rng, 2, 4, 6), 1 + normal(rng, 2, 4, 6)
-    weights = by_rows(slow_sparsemax, scores, whole(scores))
+    weights = by_rows(slow_sparsemax, scores, allowed(*scores.shape))
     assert close(student.sparsemax_back(weights, u), slow_back(weights, u))
 
 
@@ -136,8 +121,8 @@ def test_q1_back_nothing(student, rng):
 def test_q2_values(student, rng, beta):
     """All heads have the same exponent; what comes in stays as it is."""
     scores, betas = 0.4 * normal(rng, 2, 4, 6), torch.full((2,), beta)
-    want = by_rows(slow_entmax, scores, whole(scores), betas)
-    assert close(student.entmax(scores, betas, whole(scores)), want)
+    want = by_rows(slow_entmax, scores, allowed(*scores.shape), betas)
+    assert close(student.entmax(scores, betas, allowed(*scores.shape)), want)
     assert same(student.last_args[0], scores)  # not changed
 
 
@@ -145,8 +130,8 @@ def test_q2_values(student, rng, beta):
 def test_q2_own_exponents(student, rng):
     """Each head has an exponent of its own, one of them near 1."""
     scores, betas = normal(rng, 3, 2, 6), torch.tensor([2.0, 1.4, 1.06])
-    want = by_rows(slow_entmax, scores, whole(scores), betas)
-    assert close(student.entmax(scores, betas, whole(scores)), want)
+    want = by_rows(slow_entmax, scores, allowed(*scores.shape), betas)
+    assert close(student.entmax(scores, betas, allowed(*scores.shape)), want)
 
 
 @points(1, "q2")
@@ -165,11 +150,8 @@ def test_q2_masked(student, rng):
 @points(1, "q2")
 def test_q2_nothing(student, rng):
     """For a query without any key all weights are zero."""
-    scores, mask, betas = (
-        0.4 * normal(rng, 2, 3, 5),
-        whole(torch.zeros(2, 3, 5)),
-        torch.full((2,), 1.5),
-    )
+    scores, mask = 0.4 * normal(rng, 2, 3, 5), allowed(2, 3, 5)
+    betas = torch.full((2,), 1.5)
     mask[0, draw(rng, 0, 2)] = mask[1, draw(rng, 0, 2)] = False
     want = by_rows(slow_entmax, scores, mask, betas)
     assert close(student.entmax(scores, betas, mask), want)
@@ -178,10 +160,10 @@ def test_q2_nothing(student, rng):
 @points(1, "q2")
 def test_q2_added(student, rng):
     """A large number is added to all scores."""
-    steps = torch.rand(2, 3, 12, generator=rng).argsort(dim=2) / 8  # no step is lost by adding
+    steps = unit(rng, 2, 3, 12).argsort(dim=2) / 8  # no step is lost by adding
     scores, betas = 300000.0 + steps, torch.full((2,), 1.3)
-    want = by_rows(slow_entmax, scores, whole(scores), betas)
-    assert close(student.entmax(scores, betas, whole(scores)), want)
+    want = by_rows(slow_entmax, scores, allowed(*scores.shape), betas)
+    assert close(student.entmax(scores, betas, allowed(*scores.shape)), want)
 
 
 @points(1, "q2", value=True)
@@ -214,7 +196,7 @@ def test_q3_chosen(student, rng):
 @points(1, "q3")
 def test_q3_few(student, rng):
     """Fewer keys are allowed than are to be kept, or fewer are there."""
-    k, mask = draw(rng, 6, 9), torch.rand(2, 6, 5, generator=rng) < 0.4
+    k, mask = draw(rng, 6, 9), unit(rng, 2, 6, 5) < 0.4
     mask[0, 0] = False
     assert same(student.top_k_mask(normal(rng, 2, 6, 5), k, mask), mask)
 
@@ -257,8 +239,7 @@ def test_q3_values_back(student, rng):
     """The values get the gradient of the weights that were used."""
     args = choice(rng)
     [got] = student.pass_through.grad(*args, wrt=(1,))
-    want = reference(*args)[0].sum(1).unsqueeze(2).expand(2, 7, 4)
-    assert close(got, want)
+    assert close(got, reference(*args)[0].sum(1).unsqueeze(2).expand(2, 7, 4))
 
 
 @points(1, "q3")
@@ -308,8 +289,7 @@ def test_q4_gated(student, rng, where):
     scores, logits, V, mask = pairs(rng)
     mask[0, draw(rng, 0, 2)] = False
     got = student.gated(scores, logits, V, where, mask)
-    for ours, theirs in zip(got, slow_gated(scores, logits, V, where, mask), strict=True):
-        assert close(ours, theirs)
+    assert close(got, slow_gated(scores, logits, V, where, mask))
 
 
 @points(1, "q4")
@@ -318,8 +298,7 @@ def test_q4_shut(student, rng):
     scores, logits, V, mask = pairs(rng)
     for where in ("values", "scores"):
         args = scores, logits - 400, V, where, mask
-        for ours, theirs in zip(student.gated(*args), slow_gated(*args), strict=True):
-            assert close(ours, theirs, atol=1e-3, rtol=1e-2)
+        assert close(student.gated(*args), slow_gated(*args), atol=1e-3, rtol=1e-2)
 
 
 @points(1, "q4", value=True)
@@ -339,8 +318,8 @@ def slow_sinks(scores, sinks, mask):
     """One more key for each row, taken away afterwards."""
     b, h, q, _ = scores.shape
     more = torch.cat((scores, sinks[:, None, None].expand(b, h, q, 1)), dim=3)
-    allowed = torch.cat((mask, torch.ones(b, 1, q, 1, dtype=torch.bool)), dim=3)
-    return by_rows(slow_softmax, more, allowed.expand_as(more))[..., :-1]
+    on = torch.cat((mask, allowed(b, 1, q, 1)), dim=3)
+    return by_rows(slow_softmax, more, on.expand_as(more))[..., :-1]
 
 
 @points(1, "q4", value=True)
@@ -349,23 +328,21 @@ def test_q4_sink(student, rng):
     scores, mask = normal(rng, 2, 2, 3, 6), some_of(rng, 2, 1, 3, 6)
     scores.masked_fill_(~mask, 30000.0)
     sinks = torch.full((2,), 0.5 + draw(rng, 1, 9) / 10)
-    want = slow_sinks(scores, sinks, mask)
-    assert close(student.sink_softmax(scores, sinks, mask), want)
+    assert close(student.sink_softmax(scores, sinks, mask), slow_sinks(scores, sinks, mask))
 
 
 @points(1, "q4")
 def test_q4_own_sinks(student, rng):
     """Each head has a sink of its own."""
     scores, sinks = normal(rng, 2, 3, 3, 5), torch.tensor([-1.0, 0.5, 2.0])
-    mask = torch.ones(2, 1, 3, 5, dtype=torch.bool)
-    want = slow_sinks(scores, sinks, mask)
-    assert close(student.sink_softmax(scores, sinks, mask), want)
+    mask = allowed(2, 1, 3, 5)
+    assert close(student.sink_softmax(scores, sinks, mask), slow_sinks(scores, sinks, mask))
 
 
 @points(1, "q4")
 def test_q4_sink_alone(student, rng):
     """Large scores, and a query for which the sink is all there is."""
-    scores, mask = 200 + 50 * normal(rng, 1, 2, 3, 5), torch.ones(1, 1, 3, 5, dtype=torch.bool)
+    scores, mask = 200 + 50 * normal(rng, 1, 2, 3, 5), allowed(1, 1, 3, 5)
     mask[:, :, draw(rng, 0, 2)] = False
     sinks = torch.full((2,), 200.0)
     want = slow_sinks(scores, sinks, mask)
@@ -386,7 +363,7 @@ def slow_judged(kept, needles):
 @points(1, "q4", value=True)
 def test_q4_judged(student, rng):
     """Recall and precision on haystacks; all queries have needles, of unequal numbers."""
-    order = torch.rand(2, 4, 12, generator=rng).argsort(dim=2)
+    order = unit(rng, 2, 4, 12).argsort(dim=2)
     needles = order < torch.tensor([2, 3, 4, 4])[:, None]
     kept = (order > 0) & (order < torch.tensor([7, 9, 4, 5])[:, None])
     for ours, theirs in zip(
@@ -398,7 +375,7 @@ def test_q4_judged(student, rng):
 @points(1, "q4")
 def test_q4_some(student, rng):
     """Queries without needles, and queries that keep nothing."""
-    order = torch.rand(2, 3, 8, generator=rng).argsort(dim=2)
+    order = unit(rng, 2, 3, 8).argsort(dim=2)
     needles = order < torch.tensor([0, 2, 3])[:, None]
     kept = (order > 0) & (order < torch.tensor([5, 0, 5])[:, None])
     got, want = student.recall_precision(kept, needles), slow_judged(kept, needles)
@@ -408,7 +385,7 @@ def test_q4_some(student, rng):
 @points(1, "q4")
 def test_q4_none(student, rng):
     """A batch where nothing is kept, and one without needles."""
-    needles = torch.rand(2, 3, 8, generator=rng).argsort(dim=2) < draw(rng, 1, 3)
+    needles = unit(rng, 2, 3, 8).argsort(dim=2) < draw(rng, 1, 3)
     kept, nothing = ~needles, torch.zeros_like(needles)
     assert tuple(student.recall_precision(nothing, needles)) == (0, None)
     assert tuple(student.recall_precision(kept, nothing)) == (None, 0)
@@ -417,7 +394,7 @@ def test_q4_none(student, rng):
 def slow_scan(Q, K, V, logits, lengths, keep):
     """One query after the other, over its own keys alone."""
     rows = []
-    for t, i in torch.cartesian_prod(*map(torch.arange, Q.shape[:2])).tolist():
+    for t, i in each(*Q.shape[:2]):
         own = logits[t, i, : lengths[t]].tolist()
         best = sorted(range(len(own)), key=lambda j: own[j], reverse=True)[:keep]
         fits = [float(Q[t, i] @ K[t, j]) / Q.shape[2] ** 0.5 for j in best]

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from coursegrade.testing import cases, close, points, same
+from coursegrade.testing import allowed, cases, close, draw, each, normal, points, same, unit
 
 MEAN = 1.0  # pairs that a scored mean counts as
 SIGN = 1  # of what stands first in a hash
@@ -12,19 +12,6 @@ APART = 0  # whether codes of different rounds differ
 SCALE = 1.0  # of the scores of Q4, beside 1 / sqrt(d)
 POWER = 0.5  # of d in the scores of Q4
 FACTOR = 1.0  # of the scores of Q5
-
-
-def normal(rng, *shape):
-    return torch.randn(*shape, generator=rng)
-
-
-def draw(rng, low, high):
-    """A whole number from low to high."""
-    return int(torch.randint(low, high + 1, (), generator=rng))
-
-
-def whole(*shape):
-    return torch.ones(*shape, dtype=torch.bool)
 
 
 def slow_means(K, w, used):
@@ -41,13 +28,13 @@ def slow_means(K, w, used):
 def test_q1_means(student, rng):
     """All keys are used, and the last block is short."""
     K, w = 1 + normal(rng, 2, 11, 3), draw(rng, 3, 4)
-    assert close(student.block_means(K, w, whole(2, 11)), slow_means(K, w, whole(2, 11)))
+    assert close(student.block_means(K, w, allowed(2, 11)), slow_means(K, w, allowed(2, 11)))
 
 
 @points(1, "q1")
 def test_q1_unused(student, rng):
     """Unused keys are large and in no mean; what comes in stays as it is."""
-    K, used = normal(rng, 2, 11, 3), torch.rand(2, 11, generator=rng) < 0.5
+    K, used = normal(rng, 2, 11, 3), unit(rng, 2, 11) < 0.5
     used[:, ::4] = True  # one in each block
     used[0, 1] = False
     K[~used] = 30000.0
@@ -58,7 +45,7 @@ def test_q1_unused(student, rng):
 @points(1, "q1")
 def test_q1_empty(student, rng):
     """The mean of a block without a used key is 0."""
-    K, used, gone = normal(rng, 2, 9, 3), whole(2, 9), 3 * draw(rng, 0, 2)
+    K, used, gone = normal(rng, 2, 9, 3), allowed(2, 9), 3 * draw(rng, 0, 2)
     used[0, gone : gone + 3] = False
     assert close(student.block_means(K, 3, used), slow_means(K, 3, used))
 
@@ -66,7 +53,7 @@ def test_q1_empty(student, rng):
 def slow_keep(fits, keep, w, used):
     """Query by query."""
     kept = torch.zeros(*fits.shape[:2], fits.shape[1], dtype=torch.bool)
-    for t, i in torch.cartesian_prod(*map(torch.arange, fits.shape[:2])).tolist():
+    for t, i in each(*fits.shape[:2]):
         before = [C for C in range(i // w) if used[t, C * w : C * w + w].any()]
         before.sort(key=lambda C, row=fits[t, i]: float(row[C]), reverse=True)
         for C in [i // w, *before[: keep - 1]]:
@@ -86,14 +73,14 @@ def sure(rng, n, w, own):
 def test_q1_blocks(student, rng):
     """Two or three blocks are kept, and all keys are used."""
     keep, w = draw(rng, 2, 3), draw(rng, 3, 4)
-    args = sure(rng, 14, w, -9.0), keep, w, whole(2, 14)
+    args = sure(rng, 14, w, -9.0), keep, w, allowed(2, 14)
     assert same(student.keep_blocks(*args), slow_keep(*args))
 
 
 @points(1, "q1")
 def test_q1_no_place(student, rng):
     """A block without a used key takes no place."""
-    fits, used, gone = sure(rng, 15, 3, 9.0), whole(2, 15), 3 * draw(rng, 0, 1)
+    fits, used, gone = sure(rng, 15, 3, 9.0), allowed(2, 15), 3 * draw(rng, 0, 1)
     used[:, gone : gone + 3] = False
     fits[:, :, gone // 3] = 15.0
     got, want = student.keep_blocks(fits, 2, 3, used), slow_keep(fits, 2, 3, used)
@@ -103,7 +90,7 @@ def test_q1_no_place(student, rng):
 @points(1, "q1")
 def test_q1_padding(student, rng):
     """Unused keys are not kept, nor are later ones; all blocks are."""
-    used = whole(2, 11)
+    used = allowed(2, 11)
     used[0, draw(rng, 8, 9) :] = False
     used[1, :2] = False
     args = sure(rng, 11, 4, 1.0), 3, 4, used
@@ -158,7 +145,7 @@ def test_q2_buckets(student, rng):
     one, other = (torch.randint(5, (2, n, 3), generator=rng) for n in (6, 7))
     other[0, 0], one[0, 0] = torch.tensor([0, 1, 2]), torch.tensor([1, 2, 0])
     other[0, 1] = torch.tensor([1, 3, 4])
-    mask = torch.rand(2, 6, 7, generator=rng) < 0.5
+    mask = unit(rng, 2, 6, 7) < 0.5
     mask[0, 0, :2] = True
     args = one, other, mask
     assert same(student.same_bucket(*args), slow_buckets(*args))
@@ -168,7 +155,7 @@ def test_q2_buckets(student, rng):
 def test_q2_masked(student, rng):
     """One round, and pairs with equal codes that the mask forbids."""
     one, other = (torch.randint(2, (2, n, 1), generator=rng) for n in (5, 6))
-    mask = torch.rand(2, 5, 6, generator=rng) < 0.5
+    mask = unit(rng, 2, 5, 6) < 0.5
     one[0, 0], other[0, 0], mask[0, 0, 0] = 1, 1, False
     args = one, other, mask
     assert same(student.same_bucket(*args), slow_buckets(*args))
@@ -188,8 +175,7 @@ def test_q2_share(student, rng, rounds):
 def test_q2_alike(student, rng):
     """Equal vectors are always kept, opposite ones never, and nothing is NaN."""
     x = 10 * normal(rng, 1, 80, 7)
-    got = student.kept_share(x, x, 1)[0].diagonal()
-    assert close(got, torch.ones(80), atol=0.01)
+    assert close(student.kept_share(x, x, 1)[0].diagonal(), torch.ones(80), atol=0.01)
     assert close(student.kept_share(x, -x, 1)[0].diagonal(), torch.zeros(80), atol=0.01)
 
 
@@ -227,7 +213,7 @@ def test_q3_scores(student, rng):
     """Three heads with weights of both signs; what comes in stays as it is."""
     Q, K, eta = normal(rng, 2, 3, 3, 4), normal(rng, 2, 5, 4), normal(rng, 2, 3, 3)
     want = torch.zeros(2, 3, 5)
-    for t, i, j in torch.cartesian_prod(*map(torch.arange, want.shape)).tolist():
+    for t, i, j in each(*want.shape):
         heads = zip(eta[t, i].tolist(), Q[t, i], strict=True)
         want[t, i, j] = sum(weight * act(float(q @ K[t, j])) for weight, q in heads)
     assert close(student.indexer(Q, K, eta), want)
@@ -238,7 +224,7 @@ def test_q3_scores(student, rng):
 def test_q3_kept(student, rng):
     """The best of the allowed keys; masked ones have high scores."""
     scores, keep = normal(rng, 2, 4, 9), draw(rng, 2, 3)
-    mask = torch.rand(2, 4, 9, generator=rng).argsort(dim=2) < 5
+    mask = unit(rng, 2, 4, 9).argsort(dim=2) < 5
     scores[~mask] = 30000.0
     want = mask & (scores >= scores.masked_fill(~mask, -9).sort(dim=2).values[:, :, -keep, None])
     assert same(student.keep_best(scores, keep, mask), want)
@@ -247,7 +233,7 @@ def test_q3_kept(student, rng):
 @points(1, "q3")
 def test_q3_few(student, rng):
     """Fewer keys are allowed than are to be kept, or fewer are there."""
-    keep, mask = draw(rng, 5, 8), torch.rand(2, 6, 5, generator=rng) < 0.4
+    keep, mask = draw(rng, 5, 8), unit(rng, 2, 6, 5) < 0.4
     mask[0, 0] = False
     assert same(student.keep_best(normal(rng, 2, 6, 5), keep, mask), mask)
 
@@ -276,21 +262,21 @@ def lesson(rng, h, mask):
 @points(1, "q3", value=True)
 def test_q3_divergence(student, rng):
     """One head, and all keys allowed."""
-    args = lesson(rng, 1, whole(2, 3, 5))
+    args = lesson(rng, 1, allowed(2, 3, 5))
     assert close(student.divergence(*args), slow_divergence(*args)[0])
 
 
 @points(1, "q3")
 def test_q3_heads(student, rng):
     """Several heads teach together."""
-    args = lesson(rng, draw(rng, 2, 3), whole(2, 3, 5))
+    args = lesson(rng, draw(rng, 2, 3), allowed(2, 3, 5))
     assert close(student.divergence(*args), slow_divergence(*args)[0])
 
 
 @points(1, "q3")
 def test_q3_zeros(student, rng):
     """Some weights of attention are exactly zero."""
-    scores, alpha, mask = lesson(rng, 1, whole(2, 3, 5))
+    scores, alpha, mask = lesson(rng, 1, allowed(2, 3, 5))
     alpha[:, :, :, draw(rng, 0, 4)] = 0
     alpha = alpha / alpha.sum(3, keepdim=True)
     want = slow_divergence(scores, alpha, mask)[0]
@@ -300,7 +286,7 @@ def test_q3_zeros(student, rng):
 @points(1, "q3")
 def test_q3_large(student, rng):
     """Scores in the hundreds, where attention looks elsewhere."""
-    scores, alpha, mask = lesson(rng, 1, whole(2, 3, 5))
+    scores, alpha, mask = lesson(rng, 1, allowed(2, 3, 5))
     scores[:, :, draw(rng, 0, 4)] += 400.0
     want = slow_divergence(scores, alpha, mask)[0]
     assert close(student.divergence(scores, alpha, mask), want)
@@ -308,7 +294,7 @@ def test_q3_large(student, rng):
 
 def gaps(rng):
     """A mask with masked keys, and a query that has none."""
-    mask = torch.rand(2, 3, 6, generator=rng).argsort(dim=2) < 4
+    mask = unit(rng, 2, 3, 6).argsort(dim=2) < 4
     mask[draw(rng, 0, 1), draw(rng, 0, 2)] = False
     return mask
 
@@ -323,7 +309,7 @@ def test_q3_nothing(student, rng):
 @points(1, "q3", value=True)
 def test_q3_back(student, rng):
     """The gradient, with two heads and all keys allowed."""
-    args = lesson(rng, 2, whole(2, 3, 5))
+    args = lesson(rng, 2, allowed(2, 3, 5))
     assert close(student.divergence_back(*args), slow_divergence(*args)[1])
 
 
@@ -347,7 +333,7 @@ def slow_part(Q, K, V, mask):
 
 def set_of_keys(rng):
     """Queries, keys, values and a mask that allows four of six keys."""
-    mask = torch.rand(2, 3, 6, generator=rng).argsort(dim=2) < 4
+    mask = unit(rng, 2, 3, 6).argsort(dim=2) < 4
     return normal(rng, 2, 3, 4), normal(rng, 2, 6, 4), normal(rng, 2, 6, 5), mask
 
 
@@ -378,9 +364,8 @@ def test_q4_large(student, rng):
     K = 0.1 * K
     K[:, :, 0] += 10.0
     Q[:, :, 0] = 40.0
-    args = Q, K, V, whole(mask.shape)
-    for ours, theirs in zip(student.part(*args), slow_part(*args), strict=True):
-        assert close(ours, theirs, atol=1e-3)
+    args = Q, K, V, allowed(mask.shape)
+    assert close(student.part(*args), slow_part(*args), atol=1e-3)
 
 
 def sets(rng, c=4):
@@ -424,8 +409,7 @@ def test_q4_join_large(student, rng):
     """Logarithms in the hundreds."""
     outputs, logs = sets(rng)
     logs = logs + 100.0 * draw(rng, 3, 9)
-    for ours, theirs in zip(student.join(outputs, logs), slow_join(outputs, logs), strict=True):
-        assert close(ours, theirs, atol=1e-3, rtol=1e-5)
+    assert close(student.join(outputs, logs), slow_join(outputs, logs), atol=1e-3, rtol=1e-5)
 
 
 @points(1, "q4")
@@ -454,11 +438,11 @@ def slow_blocks(Q, K, V, chosen, w):
 def text(rng, n, w, keep):
     """A text whose queries chose so many blocks each, in any order, one of them their own."""
     own = torch.arange(n) // w
-    order = torch.rand(n, -(-n // w), generator=rng)
+    order = unit(rng, n, -(-n // w))
     order[torch.arange(n), own] = 2.0
     early = (torch.arange(order.shape[1]) < own[:, None]).float()
     best = (order + early).argsort(dim=1, descending=True)[:, :keep]
-    shuffled = best.gather(1, torch.rand(n, keep, generator=rng).argsort(dim=1))
+    shuffled = best.gather(1, unit(rng, n, keep).argsort(dim=1))
     return *(1.5 * normal(rng, n, 4) for _ in "QKV"), shuffled, w
 
 

@@ -7,23 +7,22 @@ import os
 import sys
 from pathlib import Path
 
+from .exercise import Exercise
 from .safe import clean
 
 
 def _release(options) -> None:
-    from .exercise import Exercise
     from .release import write
 
-    for path in write(Exercise(options.exercise), options.out):
+    for path in write(options.exercise, options.out):
         print(path)
 
 
 def _grade(options) -> None:
     from . import batch
-    from .exercise import Exercise
 
     records = batch.grade(
-        Exercise(options.exercise),
+        options.exercise,
         options.submissions,
         options.out,
         salt=options.salt,
@@ -66,9 +65,8 @@ def _gradebook(options) -> None:
 
 def _statistics(options) -> None:
     from . import class_page
-    from .exercise import Exercise
 
-    print(class_page.write(Exercise(options.exercise), options.results))
+    print(class_page.write(options.exercise, options.results))
 
 
 def _split(options) -> None:
@@ -89,16 +87,14 @@ def _merge(options) -> None:
 
 def _variant(options) -> None:
     from . import variant
-    from .exercise import Exercise
 
-    print(variant.write(Exercise(options.exercise), options.word, options.out))
+    print(variant.write(options.exercise, options.word, options.out))
 
 
 def _autograder(options) -> None:
     from . import autograder
-    from .exercise import Exercise
 
-    print(autograder.write(Exercise(options.exercise), options.out, options.salt))
+    print(autograder.write(options.exercise, options.out, options.salt))
 
 
 def _autograde(options) -> None:
@@ -109,9 +105,8 @@ def _autograde(options) -> None:
 
 def _similar(options) -> None:
     from . import similar
-    from .exercise import Exercise
 
-    alike, missed = similar.write(Exercise(options.exercise), options.submissions, options.out)
+    alike, missed = similar.write(options.exercise, options.submissions, options.out)
     for words in missed:
         print(clean(f"not compared: {words}"), file=sys.stderr)
     for one in alike[:20]:
@@ -122,58 +117,44 @@ def _similar(options) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("coursegrade", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    release = commands.add_parser("release", help="write the students' notebook and the solution")
-    release.add_argument("exercise", type=Path)
-    release.add_argument("out", type=Path)
-    release.set_defaults(run=_release)
-    grade = commands.add_parser("grade", help="grade a folder of hand-ins")
-    for name in ("exercise", "submissions", "out"):
-        grade.add_argument(name, type=Path)
-    grade.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1)
-    grade.add_argument("--salt", help="decides the tests' numbers; default: the last run's")
-    grade.add_argument("--scheduler", default="", help="a Dask scheduler, tcp://…")
-    grade.add_argument("--quiet", action="store_true", help="no progress bar")
-    grade.set_defaults(run=_grade)
-    page = commands.add_parser("statistics", help="write a page on the class, class.html")
-    page.add_argument("exercise", type=Path)
-    page.add_argument("results", type=Path, help="the folder that grade wrote")
-    page.set_defaults(run=_statistics)
-    book = commands.add_parser("gradebook", help="fill an export of Canvas or Moodle")
-    book.add_argument("results", type=Path, help="the folder that grade wrote")
-    book.add_argument("--roster", type=Path, help="your export; it is not changed")
-    book.add_argument("--out", type=Path, help="the file to write; default: beside the export")
-    book.add_argument("--column", default="", help="which column; default: called as the exercise")
-    book.add_argument("--only-auto", action="store_true", help="leave written questions out")
-    book.add_argument("--gradescope", type=Path, help="a folder for results.json files instead")
-    book.add_argument("--groups", type=Path, help="Canvas's group set, if groups handed in")
-    book.add_argument("--late", type=Path, help="late.toml: what a late hand-in loses")
-    book.set_defaults(run=_gradebook)
-    split = commands.add_parser("split", help="written.csv for several markers, a table each")
-    split.add_argument("results", type=Path, help="the folder that grade wrote")
-    split.add_argument("--markers", required=True, help="their names: ann,ben")
-    split.add_argument("--by", choices=("student", "question"), default="student")
-    split.add_argument("--common", type=int, default=0, help="how many answers all of them mark")
-    split.set_defaults(run=_split)
-    merge = commands.add_parser("merge", help="the markers' tables back into written.csv")
-    merge.add_argument("results", type=Path, help="the folder that grade wrote")
-    merge.set_defaults(run=_merge)
-    similar = commands.add_parser("similar", help="which hand-ins are alike, for a person to read")
-    for name in ("exercise", "submissions", "out"):
-        similar.add_argument(name, type=Path)
-    similar.set_defaults(run=_similar)
-    other = commands.add_parser("variant", help="write an exercise with other names and numbers")
-    other.add_argument("exercise", type=Path)
-    other.add_argument("word", help="what draws it: a year, a group, a student")
-    other.add_argument("out", type=Path)
-    other.set_defaults(run=_variant)
-    archive = commands.add_parser("autograder", help="write the zip that Gradescope runs")
-    archive.add_argument("exercise", type=Path)
-    archive.add_argument("out", type=Path, help="a file that ends in .zip")
-    archive.add_argument("--salt", default="", help="decides the tests' numbers; default: new")
-    archive.set_defaults(run=_autograder)
-    inside = commands.add_parser("autograde", help="what the zip calls in Gradescope's container")
-    inside.add_argument("folder", type=Path)
-    inside.set_defaults(run=_autograde)
+
+    def command(run, words: str, *paths: str):
+        one = commands.add_parser(run.__name__[1:], help=words)
+        one.set_defaults(run=run)
+        for name in paths:
+            help_ = "the folder that grade wrote" if name == "results" else None
+            one.add_argument(name, type=Path, help=help_)
+        return one.add_argument
+
+    command(_release, "write the students' notebook and the solution", "exercise", "out")
+    add = command(_grade, "grade a folder of hand-ins", "exercise", "submissions", "out")
+    add("-j", "--jobs", type=int, default=os.cpu_count() or 1)
+    add("--salt", help="decides the tests' numbers; default: the last run's")
+    add("--scheduler", default="", help="a Dask scheduler, tcp://…")
+    add("--quiet", action="store_true", help="no progress bar")
+    command(_statistics, "write a page on the class, class.html", "exercise", "results")
+    add = command(_gradebook, "fill an export of Canvas or Moodle", "results")
+    add("--roster", type=Path, help="your export; it is not changed")
+    add("--out", type=Path, help="the file to write; default: beside the export")
+    add("--column", default="", help="which column; default: called as the exercise")
+    add("--only-auto", action="store_true", help="leave written questions out")
+    add("--gradescope", type=Path, help="a folder for results.json files instead")
+    add("--groups", type=Path, help="Canvas's group set, if groups handed in")
+    add("--late", type=Path, help="late.toml: what a late hand-in loses")
+    add = command(_split, "written.csv for several markers, a table each", "results")
+    add("--markers", required=True, help="their names: ann,ben")
+    add("--by", choices=("student", "question"), default="student")
+    add("--common", type=int, default=0, help="how many answers all of them mark")
+    command(_merge, "the markers' tables back into written.csv", "results")
+    alike = "which hand-ins are alike, for a person to read"
+    command(_similar, alike, "exercise", "submissions", "out")
+    add = command(_variant, "write an exercise with other names and numbers", "exercise")
+    add("word", help="what draws it: a year, a group, a student")
+    add("out", type=Path)
+    add = command(_autograder, "write the zip that Gradescope runs", "exercise")
+    add("out", type=Path, help="a file that ends in .zip")
+    add("--salt", default="", help="decides the tests' numbers; default: new")
+    command(_autograde, "what the zip calls in Gradescope's container", "folder")
     return parser
 
 
@@ -181,6 +162,8 @@ def main(argv=None) -> int:
     """Run a command; what the user can mend is said in a line, not in a traceback."""
     options = _parser().parse_args(argv)
     try:
+        if "exercise" in options:
+            options.exercise = Exercise(options.exercise)
         options.run(options)
     except (ValueError, RuntimeError, OSError) as problem:
         print(clean(problem), file=sys.stderr)

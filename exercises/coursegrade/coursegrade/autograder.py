@@ -15,11 +15,12 @@ import zipfile
 from decimal import Decimal
 from pathlib import Path
 
-from . import batch, bubblewrap, container, grade_one, gradescope, handins, reports, safe, totals
+from . import batch, bubblewrap, container, gradescope, handins, reports, safe, totals, worker
 from .backends import backend
 from .exercise import Exercise
 from .limits import Limits
 from .modules import MODULES
+from .task import FAULT, UNREADABLE
 
 HERE = Path(__file__).resolve().parent
 NEEDED = ("jupytext", "nbformat", "joblib", "tqdm", "ipython")
@@ -93,8 +94,8 @@ def run(top: Path) -> Path:
     exercise, salt = Exercise(folder), (top / "source" / "salt").read_text(encoding="utf-8")
     found = handins.of_one(top / "submission", "the hand-in")
     [task] = batch.tasks(exercise, [found], salt, Limits())
-    record = grade_one.mark(task)
-    if record["status"] == grade_one.FAULT:
+    record = worker.mark(task)
+    if record["status"] == FAULT:
         raise RuntimeError(f"a fault of the grader: {record['problem']}")
     path = top / "results" / "results.json"
     path.write_text(json.dumps(_results(exercise, record), indent=1), encoding="utf-8")
@@ -103,7 +104,7 @@ def run(top: Path) -> Path:
 
 def _results(exercise: Exercise, record: dict) -> dict:
     points = exercise.points()
-    if record["status"] == grade_one.UNREADABLE:  # they see it at once, and hand in again
+    if record["status"] == UNREADABLE:  # they see it at once, and hand in again
         words = f"It could not be read: {safe.clean(record['problem'])}. Hand it in again."
         return {"score": 0, "output": words, "visibility": "visible"}
     total = totals.Total(record, Decimal(reports.marks(record, points)["auto"]), "")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import importlib.metadata
 import json
 import os
 import secrets
@@ -16,25 +15,23 @@ from pathlib import Path
 import joblib
 from tqdm import tqdm
 
-from . import cluster, grade_one, handins, release, reports, safe
+from . import cluster, handins, release, reports, safe, worker
 from .backends import backend
 from .exercise import Exercise
 from .limits import Limits
 from .notebook import Unreadable
+from .task import FAULT, Task, blank
 
-HERE = Path(__file__).resolve().parent
 BEGUN = ".begun.json"
 MOST_FILES = 8  # of one student are read, to see whether they are equal
 
 
 def grader_version() -> str:
-    """A hash of the grader itself, the interpreter and torch: a new one marks anew."""
-    parts = [path.read_bytes() for path in sorted(HERE.glob("*.py"))]
-    parts += [sys.version.encode(), importlib.metadata.version("torch").encode()]
-    return hashlib.sha256(b"\0".join(parts)).hexdigest()
+    """The grader itself, torch and the interpreter: a new one marks anew."""
+    return "\0".join([*cluster.versions(), sys.version])
 
 
-def key(task: grade_one.Task, version: str) -> str:
+def key(task: Task, version: str) -> str:
     """What a result depends on: hand-in, tests, grader, salt and limits."""
     digest = hashlib.sha256(task.raw).hexdigest() if task.raw is not None else None
     parts = [digest, task._replace(raw=None), version]
@@ -46,7 +43,7 @@ def tasks(exercise: Exercise, found: list[handins.HandIn], salt: str, limits: Li
     rest = (exercise.tests, release.references(exercise))
     rest += (tuple(exercise.by_hand()), exercise.forbidden())
     rest += (release.given(exercise), salt, limits)
-    return [grade_one.Task(one.student, *_content(one), *rest) for one in found]
+    return [Task(one.student, *_content(one), *rest) for one in found]
 
 
 def _content(found: handins.HandIn) -> tuple[str, bytes | None, str, tuple[str, ...]]:
@@ -95,7 +92,7 @@ def _begun(out: Path, exercise: Exercise, salt: str | None) -> str:
 
 def _store(record: dict, path: Path) -> None:
     """Keep a result for the next run; a fault is tried again then."""
-    if record["status"] == grade_one.FAULT:
+    if record["status"] == FAULT:
         return
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     part.write_text(json.dumps(record), encoding="utf-8")
@@ -178,7 +175,7 @@ def _end_with(parent: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _numbered(i: int, task: grade_one.Task, ours, grader: int = 0) -> tuple[int, dict | None]:
+def _numbered(i: int, task: Task, ours, grader: int = 0) -> tuple[int, dict | None]:
     """A place and its record; None where a cluster's worker, one that came late, is not fit.
 
     Args:
@@ -187,10 +184,10 @@ def _numbered(i: int, task: grade_one.Task, ours, grader: int = 0) -> tuple[int,
     if grader and os.getppid() == grader:
         _end_with(grader)
     fit = ours is None or not cluster.unfit(cluster.fitness(), ours)
-    return i, grade_one.mark(task) if fit else None
+    return i, worker.mark(task) if fit else None
 
 
-def _run(todo: list[grade_one.Task], jobs: int, scheduler: str):
+def _run(todo: list[Task], jobs: int, scheduler: str):
     """(place in `todo`, record) as they come. A worker that dies costs no other student a mark."""
     left = dict(enumerate(todo))
     ours = cluster.fitness() if scheduler else None
@@ -209,11 +206,11 @@ def _run(todo: list[grade_one.Task], jobs: int, scheduler: str):
                     [(_, record)] = list(_in_parallel({i: task}, None if scheduler else 2, ours))
             except cluster.lost() as problem:
                 why = f"its worker died twice: {type(problem).__name__}"
-            fault = {"status": grade_one.FAULT, "problem": why, "seconds": 0.0}
-            yield i, record or grade_one.blank(task) | fault
+            fault = {"status": FAULT, "problem": why, "seconds": 0.0}
+            yield i, record or blank(task) | fault
 
 
-def _in_parallel(some: dict[int, grade_one.Task], jobs: int | None, ours):
+def _in_parallel(some: dict[int, Task], jobs: int | None, ours):
     parallel = joblib.Parallel(n_jobs=jobs, batch_size=1, return_as="generator_unordered")
     one, grader = joblib.delayed(_numbered), 0 if ours else os.getpid()
     return parallel(one(i, task, ours, grader) for i, task in list(some.items()))

@@ -24,6 +24,7 @@ class Tests(NamedTuple):
 
 
 FORM = "variant.txt"
+EXAMPLES = "mutants.toml"
 
 
 class Exercise:
@@ -46,6 +47,18 @@ class Exercise:
         if not path.is_file():
             raise ValueError(f"{self.folder} is no exercise: it has no {name}")
         return path.read_text(encoding="utf-8")
+
+    def examples(self) -> dict[str, dict]:
+        """The answers of `mutants.toml`, on which the tests are tried.
+
+        `mutants` by name: the test that must fail, then old and new texts of the solution in turn.
+        `lazy` by question and name, and `correct` by question: code in the solution's place.
+        """
+        import tomllib  # Python 3.11
+
+        path = self.folder / EXAMPLES
+        found = tomllib.loads(path.read_text(encoding="utf-8") if path.is_file() else "")
+        return {name: found.get(name, {}) for name in ("mutants", "lazy", "correct")}
 
     def points(self) -> dict[str, int]:
         """The most that each coded question can give."""

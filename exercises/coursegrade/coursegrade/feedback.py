@@ -14,8 +14,8 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from . import markup
-from .grade_one import FAULT, UNREADABLE
 from .safe import clean, every
+from .task import FAULT, UNREADABLE
 
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>

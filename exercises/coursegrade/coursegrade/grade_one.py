@@ -1,77 +1,18 @@
 """Grade one hand-in: from its file's bytes to a record that JSON can hold.
 
-`mark` runs in any process. What looks at the hand-in, `examine`, runs in a worker process of its
-own with a deadline and a memory limit, whatever the hand-in makes it do.
+It runs in a worker process of its own (`worker.py`), whatever the hand-in makes it do.
 """
 
 from __future__ import annotations
 
 import json
 import pickle
-import time
+from contextlib import nullcontext
 from typing import NamedTuple
 
-from . import answers, forked, limits, notebook, unpack, watched
-from .exercise import Tests
-from .limits import Limits
+from . import answers, limits, notebook, unpack, watched
 from .notebook import NOT_YET, Given, Unreadable
-
-GRADED, LOOK, UNREADABLE, FAULT = "graded", "graded: look", "unreadable", "fault"
-MOST, LONGEST = 50, 300  # flags and failed cells that are told, and characters of one
-
-
-class Task(NamedTuple):
-    """All that a worker needs. Another machine needs only this distribution and a box."""
-
-    student: str
-    name: str  # of the file
-    raw: bytes | None  # the file, or None where there is not exactly one that can be read
-    problem: str  # why there is none
-    flags: tuple[str, ...]  # what is known before: lateness, other files
-    tests: Tests
-    references: tuple[tuple[str, tuple[str, ...], str], ...]  # of each question, for later ones
-    by_hand: tuple[str, ...]  # the written questions
-    forbidden: dict[str, list[str]]
-    given: Given
-    salt: str
-    limits: Limits
-
-
-def mark(task: Task) -> dict:
-    """Mark a hand-in; a fault of ours is tried once more and then reported without marks."""
-    start = time.monotonic()
-    for attempt in (1, 2):
-        record = in_worker(task) if task.raw is not None else blank(task)
-        if record["status"] != FAULT:
-            break
-        record["problem"] += f" (tried {attempt} times)"
-    return {**record, "seconds": round(time.monotonic() - start, 2)}
-
-
-def blank(task: Task) -> dict:
-    """The record of a hand-in before anything is known of it."""
-    record = {"student": task.student, "status": UNREADABLE, "problem": task.problem[:LONGEST]}
-    return record | {"flags": few(task.flags), "cells": {}, "rows": [], "answers": {}}
-
-
-def few(words) -> list[str]:
-    """As many of them, and as much of each, as a person reads."""
-    more = [f"and {len(words) - MOST} more"] if len(words) > MOST else []
-    return [one[:LONGEST] for one in words[:MOST]] + more
-
-
-def in_worker(task: Task) -> dict:
-    """`examine` in a process of its own: its death or its end is a record, too."""
-    try:
-        answer, ended = forked.run(pickle.dumps(task), task.limits.whole)
-        return json.loads(answer)
-    except TimeoutError:
-        why = f"to read and mark it took more than {task.limits.whole:g} s"
-        return blank(task) | {"problem": why}
-    except ValueError:
-        if ended.startswith(f"{limits.KILLED}:"):
-            return blank(task) | {"problem": limits.too_much(task.limits)[0]}
-        return blank(task) | {"status": FAULT, "problem": f"its worker ended with {ended}"}
+from .task import FAULT, GRADED, LOOK, MOST, Task, blank, few
 
 
 class Read(NamedTuple):
@@ -82,16 +23,16 @@ class Read(NamedTuple):
     look: list[str]
 
 
-def examine(task: Task) -> dict:
-    """Read a hand-in and run its tests.
-
-    Raises:
-        MemoryError: it needs more than the worker has.
-    """
+def examine(task: Task, bounds=nullcontext()) -> dict:  # noqa: B008 (it holds nothing)
+    """Read a hand-in, within `bounds`, and run its tests."""
+    why = limits.too_much(task.limits)[1]
     try:
-        return _marked(task, read(task))
-    except Unreadable as problem:
-        return blank(task) | {"problem": str(problem)}
+        with bounds:
+            found = read(task)
+        why = f"to mark it takes more than {task.limits.memory >> 20} MB of memory"
+        return _marked(task, found)
+    except (Unreadable, MemoryError) as problem:
+        return blank(task) | {"problem": str(problem) if isinstance(problem, Unreadable) else why}
 
 
 def read(task: Task) -> Read:
@@ -197,12 +138,4 @@ def work(raw: bytes) -> bytes:
     """What the worker does: a packed task becomes a record, as one line of JSON."""
     task = pickle.loads(raw)
     limits.bound(task.limits.memory)
-    why = limits.too_much(task.limits)[1]
-    try:
-        with limits.reading(task.limits):
-            found = read(task)
-        why = f"to mark it takes more than {task.limits.memory >> 20} MB of memory"
-        record = _marked(task, found)
-    except (Unreadable, MemoryError) as problem:
-        record = blank(task) | {"problem": str(problem) if isinstance(problem, Unreadable) else why}
-    return json.dumps(record).encode()
+    return json.dumps(examine(task, limits.reading(task.limits))).encode()

@@ -1,8 +1,7 @@
 """Typical wrong answers, and which of them a hand-in resembles by the tests that it fails.
 
-An exercise's `mutants.py` lists edits of the solution: ``MUTANTS = {name: (test, old, new, ...)}``, old
-and new texts in turn. Which tests each of them fails is found by running it once. The mutants are
-ours: they run here, without a box.
+An exercise's `mutants.toml` lists edits of the solution. Which tests each of them fails is found by
+running it once. The mutants are ours: they run here, without a box.
 """
 
 from __future__ import annotations
@@ -33,12 +32,11 @@ def failing(exercise: Exercise, salt: str) -> dict[str, list[str]]:
     Raises:
         ValueError: an edit's old text does not stand in the solution exactly once.
     """
-    source = (exercise.folder / "mutants.py").read_text(encoding="utf-8")
-    listed = vars(runner.load(source, f"_coursegrade_mutants_{exercise.name}"))["MUTANTS"]
     cells = notebook.parse(release.build(exercise, solution=True).encode())
     solution = "\n\n".join(text for _, text in notebook.code_cells(cells))
     return {
-        name: _failed(exercise, edited(solution, one[1:]), salt) for name, one in listed.items()
+        name: _failed(exercise, edited(solution, edits), salt)
+        for name, (_, *edits) in exercise.examples()["mutants"].items()
     }
 
 
@@ -60,8 +58,7 @@ def _failed(exercise: Exercise, code: str, salt: str) -> list[str]:
 
 def stored(exercise: Exercise, salt: str, folder: Path) -> dict[str, list[str]]:
     """`failing`, kept in a folder until the exercise, its mutants or the salt change."""
-    parts = [exercise.source, *exercise.tests, salt]
-    parts.append((exercise.folder / "mutants.py").read_text(encoding="utf-8"))
+    parts = [exercise.source, *exercise.tests, salt, json.dumps(exercise.examples())]
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
     path = Path(folder) / TABLE
     try:
@@ -81,7 +78,7 @@ def fails(row: dict) -> bool:
 
 
 def resembled(rows: list[dict], table: dict[str, list[str]]) -> list[Resembles]:
-    """For each question in which a hand-in fails a test: the mutants that fail most nearly the same.
+    """For each question in which a hand-in fails a test: the mutants that fail nearly the same.
 
     A mutant belongs to the first question in which it fails. Near is what shares most of the tests
     that one of the two fails (Jaccard's index); a mutant that shares none is near to nothing.

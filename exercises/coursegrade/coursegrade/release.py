@@ -12,7 +12,7 @@ from pathlib import Path
 import jupytext
 import nbformat
 
-from . import kinds, notebook, selfcheck
+from . import kinds, notebook, selfcheck, testing
 from .answers import HEADING
 from .exercise import Exercise, question_of, tests_in
 from .modules import MODULES
@@ -32,10 +32,10 @@ RULES = (
     f"{', '.join(MODULES[:-1])} and {MODULES[-1]}, and no GPU."
 )
 INLINED = (kinds.plain, kinds._table, kinds.close, kinds.same, kinds.Kept, kinds._parts)
-INLINED += (kinds._stamp, kinds.Answers, selfcheck.points, selfcheck.cases, selfcheck.check)
-INLINED += (selfcheck.dry_run, selfcheck.of_cell)
-MODULES_OF_TOOLS = "ast hashlib json numbers re sys torch".split()
-APART = re.compile(r"(?<![.\w])(plain|close|same|Kept|Answers)\b")
+INLINED += (kinds._stamp, kinds.Answers, selfcheck.check, selfcheck.dry_run, selfcheck.of_cell)
+MODULES_OF_TOOLS = "ast hashlib itertools json numbers re sys torch".split()
+APART = "plain close same Kept Answers normal unit draw each allowed some weights_over_keys".split()
+NAME_APART = re.compile(rf"(?<![.\w])({'|'.join(APART)})\b")
 LEAST = 20  # characters of a line that says something: "return weights" does not
 
 
@@ -94,18 +94,22 @@ def _cell(cell, exercise: Exercise, solution: bool) -> str:
 
 
 def tools_cell(exercise: Exercise) -> str:
-    """What all self-checks share: imports, helpers of the public tests, and `check`."""
+    """What all self-checks share: imports, helpers of the public tests, and `check`.
+
+    What the public tests import of `testing` is among the helpers.
+    """
     tree = ast.parse(exercise.tests.public)
-    imports, helpers = [], []
+    imports, helpers, things = [], [], list(INLINED)
     for node in tree.body:
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            if not ast.unparse(node).startswith("from coursegrade"):
-                imports.append(ast.unparse(node))
+        if isinstance(node, ast.ImportFrom) and node.module == "coursegrade.testing":
+            things += [getattr(testing, alias.name) for alias in node.names]
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            imports.append(ast.unparse(node))
         elif not (isinstance(node, ast.Expr) or node in tests_in(tree)):
             helpers.append(_source(exercise.tests.public, node))
     imports += [f"import {name}" for name in MODULES_OF_TOOLS]
     imports += ["from collections.abc import Mapping, Sequence", "from pathlib import Path"]
-    parts = [inspect.getsource(thing).rstrip() for thing in INLINED]
+    parts = [inspect.getsource(thing).rstrip() for thing in dict.fromkeys(things)]
     head = f"{SELF_CHECK} tools: run me, change nothing"
     parts += ["KEPT = Kept()"]
     return apart("\n\n\n".join(["\n".join([head, *sorted(set(imports))]), *parts, *helpers]))
@@ -118,7 +122,7 @@ def apart(source: str) -> str:
     for token in reversed([token for token in tokens if token.type == tokenize.NAME]):
         (row, start), (_, end) = token.start, token.end
         line = lines[row - 1]
-        if APART.fullmatch(line[:end], start):
+        if NAME_APART.fullmatch(line[:end], start):
             lines[row - 1] = f"{line[:start]}_{line[start:]}"
     return "".join(lines)
 

@@ -13,8 +13,8 @@ from decimal import Decimal
 from pathlib import Path
 
 from . import edits, feedback, overrides, written
-from .grade_one import FAULT, UNREADABLE
 from .safe import cell, file_name, whole
+from .task import FAULT, UNREADABLE
 
 BLANK = {UNREADABLE, FAULT}
 

@@ -18,27 +18,6 @@ STUDENT = ""  # the notebook's own cell sets it
 KEPT = Kept()  # the tools' cell has one, too
 
 
-def points(n, question):
-    """Say how many points a test is worth."""
-
-    def mark(test):
-        test.points = n
-        return test
-
-    return mark
-
-
-def cases(**named):
-    """Run a test once for each value of an argument."""
-    [(name, values)] = named.items()
-
-    def mark(test):
-        test.cases = [{name: value} for value in values]
-        return test
-
-    return mark
-
-
 def check(*tests):
     """Run self-checks on numbers that are yours alone, and say what is probably wrong."""
     for test in tests:

@@ -30,7 +30,7 @@ from .notebook import Unreadable
 
 RUN, WINDOW = 12, 5
 LEAST = 8  # fingerprints of its own that two hand-ins must share
-SHARE = 0.4  # of what the smaller one has of its own; two independent solutions share 0.11 at most
+SHARE = 0.4  # of what the smaller one has of its own; two independent solutions share 0.1 at most
 COMMON = 10  # what more hand-ins than this and a tenth of the class have is common knowledge
 MOST_TOKENS = 50_000
 WHOLE = 300  # seconds for a process with one hand-in: it waits where the machine is busy
@@ -179,12 +179,8 @@ def public(exercise: Exercise) -> dict[str, Prints]:
     solution = notebook.parse(release.build(exercise, solution=True).encode())
     found = {"the solution": prints(solution, by_hand)}
     released = notebook.parse(release.build(exercise).encode())  # names mean the same in both
-    path = exercise.folder / "mutants.py"
-    tree = ast.parse(path.read_text(encoding="utf-8") if path.is_file() else "")
-    for node in tree.body:
-        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "CORRECT":
-            for name, code in ast.literal_eval(node.value).items():
-                found[f"mutants.py, {name!r}"] = prints([("code", code), *released])
+    other = "\n\n".join(exercise.examples()["correct"].values())
+    found |= {"mutants.toml": prints([("code", other), *released])} if other else {}
     for name, source in exercise.tests._asdict().items():
         for node in ast.parse(source).body:
             if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name[:5] != "test_":

@@ -7,12 +7,11 @@ a whole folder is written: every command works on it as on the first one.
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import re
 from pathlib import Path
 
-from .exercise import FORM, Exercise
+from .exercise import EXAMPLES, FORM, Exercise
 
 NAMES = "names"  # the table of functions' names; the others hold texts
 
@@ -100,15 +99,7 @@ def write(exercise: Exercise, word: str, out: Path) -> Path:
 
 def _files(exercise: Exercise) -> dict[str, str]:
     """What a variant's folder holds, by name, as it stands in the first form."""
-    names = (f"{exercise.name}.py", "test_public.py", "test_hidden.py", "mutants.py")
+    names = (f"{exercise.name}.py", "test_public.py", "test_hidden.py", EXAMPLES)
     read = {name: (exercise.folder / name).read_text(encoding="utf-8") for name in names}
-    return read | {"mutants.py": _without_correct(read["mutants.py"])}
-
-
-def _without_correct(text: str) -> str:
-    """mutants.py without its correct solutions: they are those of the first form."""
-    for node in ast.parse(text).body:
-        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "CORRECT":
-            lines = text.splitlines(keepends=True)
-            return "".join([*lines[: node.lineno - 1], "CORRECT = {}\n", *lines[node.end_lineno :]])
-    return text
+    # without the last table, the correct answers: they are those of the first form
+    return read | {EXAMPLES: read[EXAMPLES].partition("\n[correct]")[0]}

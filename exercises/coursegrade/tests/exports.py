@@ -4,8 +4,9 @@ import csv
 import io
 from pathlib import Path
 
-from coursegrade import grade_one, reports
+from coursegrade import reports
 from coursegrade.exercise import Exercise
+from coursegrade.task import GRADED
 
 EXERCISE = Exercise(Path(__file__).resolve().parents[2] / "01_cues")
 MOST = sum(EXERCISE.points().values())
@@ -34,7 +35,7 @@ Identifier,"Full name","Email address",Status,Grade,"Maximum Grade","Grade can b
 '''
 
 
-def record(name, points=MOST, source="folder", id="", status=grade_one.GRADED, answers=None):
+def record(name, points=MOST, source="folder", id="", status=GRADED, answers=None):
     """A record as results.json holds it, with one row of the points that were got."""
     rows = [{"question": "q1", "points": points, "ok": True, "hidden": True, "test": "t"}]
     rows[0] |= {"hint": "A hint.", "message": ""}

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import hostile
-from grading_helpers import ALL, KINDS, Book, code_of, mutants_of, of_other_kind, rows_of
+from grading_helpers import ALL, KINDS, Book, code_of, of_other_kind, rows_of
 
 from coursegrade import batch, reports, runner, safe
 from coursegrade.limits import Limits
@@ -54,10 +54,10 @@ def honest():
     yield GRADED, FULL, Book(EXERCISE).text()
     for how in KINDS:
         yield GRADED, FULL, of_other_kind(EXERCISE, how).text()
-    for code in mutants_of(EXERCISE).CORRECT.values():
-        book = Book(EXERCISE)
-        book.cells.insert(-1, {"cell_type": "code", "source": code})
-        yield GRADED, FULL, book.text()
+    other = Book(EXERCISE)
+    code = "\n\n".join(EXERCISE.examples()["correct"].values())
+    other.cells.insert(-1, {"cell_type": "code", "source": code})
+    yield GRADED, FULL, other.text()
     heavy = Book(EXERCISE)
     heavy.cell("saliency")["outputs"] = [{"output_type": "stream", "text": "x" * (2 << 20)}]
     yield GRADED, FULL, heavy.text()
@@ -73,7 +73,7 @@ def source_of(cell):
 
 def partial(chance):
     """(status, points, text) without end: some answers are wrong in a known way, some are missing."""
-    mutants = [mutant[1:] for mutant in mutants_of(EXERCISE).MUTANTS.values()]
+    mutants = [mutant[1:] for mutant in EXERCISE.examples()["mutants"].values()]
     sources = list(map(source_of, Book(EXERCISE).cells))
     released = list(map(source_of, Book(EXERCISE, solution=False).cells))
     stubs = [i for i, source in enumerate(released) if "NotImplementedError" in source]

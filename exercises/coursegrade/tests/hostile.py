@@ -10,12 +10,12 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from grading_helpers import Book, mutants_of
+from grading_helpers import Book
 
 from coursegrade.mutants import edited
+from coursegrade.task import GRADED, LOOK, UNREADABLE
 
 FULL, NO_Q1, NO_Q2 = 28, 21, 23
-LOOK, GRADED, UNREADABLE = "graded: look", "graded", "unreadable"
 
 
 class Case(NamedTuple):
@@ -228,10 +228,8 @@ def cases(exercise, outside: Path, port: int) -> dict[str, Case]:
     for who, (code, status, reason) in Q1.items():
         one[who] = Case({name: book().put("cue_weights", code).text()}, status, NO_Q1, reason)
     wrong = book()
-    cell, (_, *warm) = (
-        wrong.cell("cue_weights"),
-        mutants_of(exercise).MUTANTS["only warm temperatures"],
-    )
+    cell = wrong.cell("cue_weights")
+    _, *warm = exercise.examples()["mutants"]["only warm temperatures"]
     cell["source"] = edited("".join(cell["source"]), warm)
     one["wrong"] = Case({name: wrong.text()}, GRADED, FULL - 2)  # a value, and a public test
     forge = book().put("cue_weights", FORGE + CUE + LOSE)

@@ -2,7 +2,7 @@
 
 import joblib
 import pytest
-from grading_helpers import ALL, Book
+from grading_helpers import ALL, Book, task_of
 
 from coursegrade import (
     __main__,
@@ -18,10 +18,12 @@ from coursegrade import (
     safe,
     variant,
     watched,
+    worker,
 )
 from coursegrade.backends import backend
 from coursegrade.exercise import Exercise
 from coursegrade.limits import Limits
+from coursegrade.task import FAULT, GRADED, blank
 
 EXERCISE = ALL[0]
 POINTS = EXERCISE.points()
@@ -67,25 +69,18 @@ def test_a_folder_a_student(tmp_path):
         handins.find(tmp_path / "nowhere")
 
 
-def fake(monkeypatch, status=grade_one.GRADED):
+def fake(monkeypatch, status=GRADED):
     """A marker without a box that counts whom it marks."""
     marked = []
 
     def mark(task):
         marked.append(task.student)
-        record = grade_one.blank(task)
+        record = blank(task)
         return record | {"status": status, "problem": "", "seconds": 0.0}
 
-    monkeypatch.setattr(grade_one, "mark", mark)
+    monkeypatch.setattr(worker, "mark", mark)
     monkeypatch.setattr(backend(), "why_not", lambda: None)
     return marked
-
-
-def task_of(text):
-    """What a worker gets of a hand-in."""
-    one = handins.HandIn("ada", "ada", "", False, "folder", (), ())
-    [task] = batch.tasks(EXERCISE, [one], "a", Limits())
-    return task._replace(name="a.ipynb", raw=text.encode(), problem="")
 
 
 def grade(folder, out, **options):
@@ -132,17 +127,17 @@ def test_other_tests_limits_and_lateness_mark_anew(tmp_path):
 def test_an_interrupted_run_goes_on(tmp_path, monkeypatch):
     marked = fake(monkeypatch)
     touch(tmp_path / "in", "ada/a.ipynb", "alan/a.ipynb", "grace/a.ipynb")
-    counting = grade_one.mark
+    counting = worker.mark
 
     def until_alan(task):
         if task.student == "grace":
             raise KeyboardInterrupt
         return counting(task)
 
-    monkeypatch.setattr(grade_one, "mark", until_alan)
+    monkeypatch.setattr(worker, "mark", until_alan)
     with pytest.raises(KeyboardInterrupt):
         grade(tmp_path / "in", tmp_path / "out")
-    monkeypatch.setattr(grade_one, "mark", counting)
+    monkeypatch.setattr(worker, "mark", counting)
     grade(tmp_path / "in", tmp_path / "out")
     assert sorted(marked) == ["ada", "alan", "grace"]
 
@@ -158,13 +153,13 @@ def test_a_fault_is_retried_and_blank(tmp_path, monkeypatch):
         raise GraderFault("the box did not start")
 
     monkeypatch.setattr(student, "Box", broken)
-    monkeypatch.setattr(grade_one, "in_worker", grade_one.examine)
+    monkeypatch.setattr(worker, "in_worker", grade_one.examine)
     monkeypatch.setattr(backend(), "why_not", lambda: None)
     folder = tmp_path / "in" / "ada"
     folder.mkdir(parents=True)
     (folder / "a.ipynb").write_text(Book(EXERCISE).text())
     [record] = grade(tmp_path / "in", tmp_path / "out")
-    assert record["status"] == grade_one.FAULT and len(starts) == 2
+    assert record["status"] == FAULT and len(starts) == 2
     assert reports.marks(record, POINTS) == dict.fromkeys((*POINTS, "auto"), "")
     text = (tmp_path / "out" / "feedback" / "ada.md").read_text()
     assert "you need do nothing" in text and "✗" not in text
@@ -184,10 +179,10 @@ def test_a_fault_heals_at_the_second_try(box, tmp_path, monkeypatch):
         return Box(limits)
 
     monkeypatch.setattr(student, "Box", once_broken)
-    monkeypatch.setattr(grade_one, "in_worker", grade_one.examine)
+    monkeypatch.setattr(worker, "in_worker", grade_one.examine)
     patient = Limits(start=600, cell=600, call=300, run=3000, cpu=600)  # a busy machine is no fault
-    task = task_of(Book(EXERCISE).text())._replace(limits=patient)
-    assert reports.marks(grade_one.mark(task), POINTS)["auto"] == sum(POINTS.values())
+    task = task_of(EXERCISE, Book(EXERCISE).text(), limits=patient)
+    assert reports.marks(worker.mark(task), POINTS)["auto"] == sum(POINTS.values())
 
 
 def test_no_box_no_grading(tmp_path, monkeypatch, capsys):
@@ -277,12 +272,12 @@ def test_a_lost_worker_costs_nobody_else_a_mark(tmp_path, monkeypatch, broken):
         for i, task in list(some.items()):
             if task.student == "alan":
                 raise problem
-            yield i, grade_one.mark(task)
+            yield i, worker.mark(task)
 
     monkeypatch.setattr(batch, "_in_parallel", breaking)
     records = {record["student"]: record for record in grade(folder, tmp_path / "out")}
     statuses = [records[who]["status"] for who in ("ada", "alan", "grace")]
-    assert statuses == [grade_one.GRADED, grade_one.FAULT, grade_one.GRADED]
+    assert statuses == [GRADED, FAULT, GRADED]
     assert reports.marks(records["alan"], POINTS)["auto"] == ""
 
 
@@ -316,8 +311,8 @@ def test_docker_runs(monkeypatch):
     if why := docker.why_not():
         pytest.skip(why)
     monkeypatch.setenv("COURSEGRADE_BOX", "docker")
-    task = task_of(Book(EXERCISE).text())
-    assert reports.marks(grade_one.mark(task), POINTS)["auto"] == sum(POINTS.values())
+    task = task_of(EXERCISE, Book(EXERCISE).text())
+    assert reports.marks(worker.mark(task), POINTS)["auto"] == sum(POINTS.values())
 
 
 def test_an_unknown_box_is_refused(monkeypatch):
@@ -343,7 +338,7 @@ def test_a_killed_first_run_keeps_its_salt_and_a_folder_its_exercise(tmp_path, m
         salts.append(task.salt)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(grade_one, "mark", killed)
+    monkeypatch.setattr(worker, "mark", killed)
     for _ in range(2):
         with pytest.raises(KeyboardInterrupt):
             grade(tmp_path / "in", tmp_path / "out", salt=None)
@@ -359,7 +354,7 @@ def test_a_worker_that_came_late_is_asked_before_each_hand_in(monkeypatch):
     from types import SimpleNamespace
 
     marked = []
-    monkeypatch.setattr(grade_one, "mark", marked.append)
+    monkeypatch.setattr(worker, "mark", marked.append)
     monkeypatch.setattr(cluster, "fitness", lambda: OURS._replace(why_not="no bwrap"))
     task = SimpleNamespace()
     assert batch._numbered(3, task, OURS) == (3, None) and not marked

@@ -5,13 +5,14 @@ from html.parser import HTMLParser
 
 import pytest
 from exports import EXERCISE, MOST, mark_by_hand, record, write_results
-from grading_helpers import ALL, code_of, mutants_of, rows_of
+from grading_helpers import ALL, code_of, rows_of
 
-from coursegrade import __main__, class_page, grade_one, mutants, release, runner
+from coursegrade import __main__, class_page, mutants, release, runner
 from coursegrade.mutants import edited
+from coursegrade.task import FAULT
 
 CODE = code_of(release.build(EXERCISE, solution=True))
-LISTED = {name: one[1:] for name, one in mutants_of(EXERCISE).MUTANTS.items()}
+LISTED = {name: one[1:] for name, one in EXERCISE.examples()["mutants"].items()}
 SOME = sorted(LISTED)[::3]
 
 
@@ -86,7 +87,7 @@ class Cells(HTMLParser):
 def test_the_page_counts_what_the_class_did(tmp_path, table):
     hostile = "<img src=http://e onerror=x>"
     wrong = edited(CODE, LISTED["mean of all"])
-    records = [record("right"), record(hostile), record("lost", status=grade_one.FAULT)]
+    records = [record("right"), record(hostile), record("lost", status=FAULT)]
     records[0]["rows"], records[1]["rows"] = handed_in(CODE), handed_in(wrong)
     records.append(record("empty") | {"rows": handed_in(code_of(release.build(EXERCISE)))})
     records[1]["flags"] = ["q1: <b>look</b>"]
@@ -129,6 +130,6 @@ def test_mutants_run_once(tmp_path, monkeypatch, capsys):
 
 
 def test_a_class_without_marks_has_a_page(tmp_path):
-    write_results(tmp_path, record("ada", status=grade_one.FAULT))
+    write_results(tmp_path, record("ada", status=FAULT))
     content, found = class_page.totals.results(tmp_path), class_page.totals.totals(tmp_path)
     assert "Nobody has marks yet" in class_page.page(content, found, {})

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from coursegrade import (
     __main__,
-    grade_one,
     gradebook,
     gradescope,
     handins,
@@ -24,12 +23,17 @@ from coursegrade import (
 )
 from coursegrade.groups import Groups
 from coursegrade.tables import Table
+from coursegrade.task import FAULT, UNREADABLE
 
 
 def cells(raw, column, encoding="utf-8"):
     rows = list(csv.reader(io.StringIO(raw.decode(encoding), newline="")))
     place = rows[0].index(column)
     return [row[place] for row in rows]
+
+
+def book_of(text, groups=None):
+    return roster.Roster(Table(text.encode(), roster.shape_of), groups)
 
 
 def test_a_canvas_export_is_filled_by_number(tmp_path):
@@ -41,7 +45,7 @@ def test_a_canvas_export_is_filled_by_number(tmp_path):
         record("lovelaceada", 20, id="55", **canvas),
         record("turingalanm", 10, id="56", **canvas),
         record("hoppergrace", 9, id="57", **canvas),
-        record("noetheremmy", id="58", status=grade_one.FAULT, **canvas),
+        record("noetheremmy", id="58", status=FAULT, **canvas),
         record("nobodyneil", 8, id="59", **canvas),
     )
     mark_by_hand(out, lovelaceada="3.5", turingalanm="4", hoppergrace="0", nobodyneil="1")
@@ -101,15 +105,15 @@ def test_a_grading_worksheet_is_filled_by_the_participants_number(tmp_path):
 
 @pytest.mark.parametrize("name", ["ada", "S1", "Ada Lovelace", "Lovelace, Ada", "ADA", "55"])
 def test_a_folder_may_be_called_by_any_identifier(name):
-    book = roster.Roster(Table(CANVAS.encode(), roster.shape_of))
+    book = book_of(CANVAS)
     assert [person.label for person in book.find(record(name))] == ["Lovelace, Ada"]
 
 
 def test_numbers_of_another_system_find_nobody():
     """Participant 55 of Moodle is not user 55 of Canvas."""
-    canvas = roster.Roster(Table(CANVAS.encode(), roster.shape_of))
+    canvas = book_of(CANVAS)
     assert canvas.find(record("Emil Post", id="55", source="moodle")) == []
-    sheet = roster.Roster(Table(WORKSHEET.encode(), roster.shape_of))
+    sheet = book_of(WORKSHEET)
     assert sheet.find(record("lovelaceada", id="123", source="canvas")) == []
 
 
@@ -149,7 +153,7 @@ name,canvas_user_id,user_id,login_id,sections,group_name,canvas_group_id,group_i
 def test_a_mark_stays_with_its_owner(tmp_path, file, alone, with_groups):
     (tmp_path / "g.csv").write_text(GROUPS)
     for groups, wanted in ((None, alone), (Groups(tmp_path / "g.csv"), with_groups)):
-        book = roster.Roster(Table(CANVAS.encode(), roster.shape_of), groups)
+        book = book_of(CANVAS, groups)
         people, why, _ = book.owners(canvas_record(file))
         assert [one.number for one in people if not why] == wanted.split()
         total = gradebook.Total(canvas_record(file), Decimal(9), "")
@@ -179,15 +183,15 @@ def test_all_of_a_group_get_its_mark_and_a_table_of_groups_is_needed_for_it(tmp_
 
 
 def test_moodle_has_a_file_for_each_of_a_group(tmp_path):
-    book = roster.Roster(Table(WORKSHEET.encode(), roster.shape_of))
+    book = book_of(WORKSHEET)
     one = record("Group 1-Ada Lovelace", id="123", source="moodle")
     assert [person.label for person in book.owners(one).people] == ["Ada Lovelace"]
-    export = roster.Roster(Table(MOODLE.encode(), roster.shape_of))
+    export = book_of(MOODLE)
     assert export.owners(one).people == []  # by the name alone she is not known
 
 
 def test_two_hand_ins_of_one_student_fill_nothing(tmp_path):
-    book = roster.Roster(Table(CANVAS.encode(), roster.shape_of))
+    book = book_of(CANVAS)
     found = [gradebook.Total(record(name), Decimal(9), "") for name in ("ada", "S1")]
     filled = gradebook.fill(book, found, 5)
     assert filled.content == CANVAS.encode() and filled.marks == 0
@@ -266,19 +270,17 @@ def test_the_export_is_never_overwritten(tmp_path):
 
 
 def test_no_column_is_invented(tmp_path):
-    book = roster.Roster(Table(CANVAS.encode(), roster.shape_of))
+    book = book_of(CANVAS)
     assert book.column("", ("Exercises 1: cues", "Exercises 1")) == 5
     assert book.column("exercises 2", ()) == book.column("Exercises 2 (902)", ()) == 6
     for wanted in ("Exercises 3", "Final Score", "ID", "Student"):
         with pytest.raises(ValueError, match=r"(?s)no column.*COLUMN=.*Exercises 1 \(901\)"):
             book.column(wanted, ())
-    moodle = roster.Roster(Table(MOODLE.encode(), roster.shape_of))
+    moodle = book_of(MOODLE)
     assert moodle.column("", ("Exercises 1",)) == 6
     with pytest.raises(ValueError, match="no column"):
         moodle.column("Assignment: Exercises 1 (Percentage)", ())
-    twice = roster.Roster(
-        Table(CANVAS.replace("Exercises 2", "Exercises 1").encode(), roster.shape_of)
-    )
+    twice = book_of(CANVAS.replace("Exercises 2", "Exercises 1"))
     with pytest.raises(ValueError, match="more than one column"):
         twice.column("", ("Exercises 1",))
     assert twice.column("Exercises 1 (902)", ()) == 6
@@ -417,9 +419,7 @@ def test_nothing_but_the_filled_column_changes(data):
 
 def test_gradescope_gets_a_file_a_hand_in(tmp_path):
     out, to = tmp_path / "marks", tmp_path / "gradescope"
-    write_results(
-        out, record("ada", 20), record("alan", status=grade_one.UNREADABLE), record("emmy")
-    )
+    write_results(out, record("ada", 20), record("alan", status=UNREADABLE), record("emmy"))
     mark_by_hand(out, ada="2.5")
     files, notes = gradescope.write(out, to)
     assert [path.relative_to(to).as_posix() for path in files] == ["ada/results.json"]

@@ -8,7 +8,7 @@ import subprocess
 import zipfile
 
 import pytest
-from grading_helpers import ALL, Book
+from grading_helpers import ALL, Book, task_of
 
 from coursegrade import (
     answers,
@@ -20,10 +20,12 @@ from coursegrade import (
     reports,
     similar,
     unpack,
+    worker,
 )
 from coursegrade.backends import backend
 from coursegrade.limits import Limits
 from coursegrade.notebook import Unreadable
+from coursegrade.task import GRADED, LOOK, UNREADABLE
 
 EXERCISE = ALL[0]
 GOOD = json.dumps({"cells": [{"cell_type": "code", "source": "x = 1"}]}).encode()
@@ -189,8 +191,8 @@ def test_a_folder_without_end_is_one_hand_in_that_cannot_be_read(tmp_path, folde
     assert len(found["ada"].files) == 1 and not found["ada"].problem
     for who, why in (("deep", "more than 30 deep"), ("wide", "more than 50 files")):
         [task] = batch.tasks(EXERCISE, [found[who]], "a", Limits())
-        record = grade_one.mark(task)
-        assert record["status"] == grade_one.UNREADABLE and why in record["problem"]
+        record = worker.mark(task)
+        assert record["status"] == UNREADABLE and why in record["problem"]
         assert why in handins.of_one(folder / who, who).problem
     missed = similar.write(EXERCISE, folder, tmp_path / "s.html")[1]
     assert [words.split(":")[0] for words in missed] == ["deep", "wide"]
@@ -282,7 +284,7 @@ def test_an_answer_in_the_question_s_own_cell_is_found():
 
 def test_written_csv_keeps_every_character(tmp_path):
     text = "José 😀 ∑ — “x”\n\nשלום\u200f\x1b[31m\x00"
-    record = {"student": "ada", "status": grade_one.GRADED, "problem": "", "flags": []}
+    record = {"student": "ada", "status": GRADED, "problem": "", "flags": []}
     record |= {"cells": {}, "rows": [], "answers": {"q5": text}}
     about = {"exercise": "01_cues", "title": "x", "salt": "a", "points": {}, "by_hand": {"q5": 4}}
     reports.write(tmp_path, about, [record])
@@ -294,10 +296,7 @@ def test_written_csv_keeps_every_character(tmp_path):
 def examined(cells, **changes):
     """The record of a notebook of these cells; its tests never run."""
     content = {"cells": [{"cell_type": kind, "source": source} for kind, source in cells]}
-    one = handins.HandIn("ada", "ada", "", False, "folder", (), ())
-    [task] = batch.tasks(EXERCISE, [one], "a", Limits())
-    raw = json.dumps(content).encode()
-    return grade_one.examine(task._replace(name="a.ipynb", raw=raw, **changes))
+    return grade_one.examine(task_of(EXERCISE, json.dumps(content), **changes))
 
 
 @pytest.mark.parametrize(
@@ -312,7 +311,7 @@ def examined(cells, **changes):
 )
 def test_what_is_not_this_assignment_is_blank_and_no_zero(cells, why):
     record = examined(cells)
-    assert record["status"] == grade_one.UNREADABLE and why in record["problem"]
+    assert record["status"] == UNREADABLE and why in record["problem"]
     assert reports.marks(record, EXERCISE.points())["auto"] == ""
 
 
@@ -328,13 +327,13 @@ def test_a_line_that_works_on_colab_alone_costs_no_marks_and_is_flagged(box):
     )
     record = examined([(cell["cell_type"], "".join(cell["source"])) for cell in book.cells])
     assert reports.marks(record, EXERCISE.points())["auto"] == 28, record
-    assert record["status"] == grade_one.LOOK
+    assert record["status"] == LOOK
     assert any("failed (ModuleNotFoundError)" in flag for flag in record["flags"])
 
 
 def test_nothing_answered_is_flagged(box):
     record = examined(notebook.parse(Book(EXERCISE, solution=False).text().encode()))
-    assert record["status"] == grade_one.LOOK and {
+    assert record["status"] == LOOK and {
         "no question is answered in code",
         "q5: no written answer",
     } <= set(record["flags"])

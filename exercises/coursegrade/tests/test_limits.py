@@ -12,22 +12,20 @@ from pathlib import Path
 
 import pytest
 import torch
-from grading_helpers import ALL
+from grading_helpers import ALL, task_of
 from test_handins import examined
 
 from coursegrade import (
     answers,
-    batch,
-    forked,
-    grade_one,
-    handins,
     kinds,
     limits,
     notebook,
     reports,
     wire,
+    worker,
 )
 from coursegrade.limits import Limits
+from coursegrade.task import FAULT, LOOK, UNREADABLE
 
 
 def tensor(shape, raw=b""):
@@ -78,27 +76,25 @@ def test_a_deep_sum_is_no_fault(box, head):
     record = examined(
         [("code", head + "x = " + "+".join("1" * 3000)), ("code", "def saliency(): 1")]
     )
-    assert record["status"] == grade_one.LOOK
+    assert record["status"] == LOOK
 
 
 def task(**changes):
-    one = handins.HandIn("ada", "ada", "", False, "folder", (), ())
-    [task] = batch.tasks(ALL[0], [one], "a", Limits())
-    return task._replace(name="a.ipynb", raw=b"[" + b"[]," * 2_000_000 + b"[]]", **changes)
+    return task_of(ALL[0], b"[" + b"[]," * 2_000_000 + b"[]]", **changes)
 
 
 def test_the_worker_itself_has_a_deadline():
-    record = grade_one.mark(task(limits=Limits(whole=0.2)))
+    record = worker.mark(task(limits=Limits(whole=0.2)))
     assert (record["status"], record["problem"]) == (
-        grade_one.UNREADABLE,
+        UNREADABLE,
         "to read and mark it took more than 0.2 s",
     )
     assert record["seconds"] < 20
 
 
 def test_the_worker_itself_has_a_memory_limit():
-    record = grade_one.mark(task(limits=Limits(memory=150 << 20)))
-    assert record["status"] == grade_one.UNREADABLE
+    record = worker.mark(task(limits=Limits(memory=150 << 20)))
+    assert record["status"] == UNREADABLE
     assert record["problem"].endswith("more than 150 MB of memory")
 
 
@@ -106,8 +102,8 @@ def test_the_worker_itself_has_a_memory_limit():
     "small, says", [({"read": 0.05}, "0.05 s"), ({"read_memory": 1 << 20}, "1 MB of memory")]
 )
 def test_reading_has_limits_of_its_own(small, says):
-    record = grade_one.mark(task(limits=Limits(**small)))
-    assert record["status"] == grade_one.UNREADABLE
+    record = worker.mark(task(limits=Limits(**small)))
+    assert record["status"] == UNREADABLE
     assert record["problem"] == f"to read it takes more than {says}"
 
 
@@ -126,7 +122,7 @@ def test_a_report_has_few_flags_errors_and_answers(box, tmp_path):
     cells += [("code", f"gc = {i}\nraise ValueError('x' * 10_000)") for i in range(60)]
     cells += [("markdown", f"**Answer Q{i}:** {'x' * 10_000}") for i in range(300)]
     record = examined(cells, flags=("late", "not read: " + "y" * 10_000))
-    assert record["status"] == grade_one.LOOK and record["flags"][0] == "late"
+    assert record["status"] == LOOK and record["flags"][0] == "late"
     assert len(record["flags"]) == 51 and record["flags"][-1].startswith("and 7")
     assert len(record["cells"]) == 50 and list(record["answers"]) == ["q5", "q6"]
     assert max(map(len, record["flags"])) == 300 and len(json.dumps(record)) < 100_000
@@ -138,26 +134,26 @@ def test_a_report_has_few_flags_errors_and_answers(box, tmp_path):
 
 
 def test_a_worker_that_dies_is_our_fault(monkeypatch):
-    monkeypatch.setattr(forked, "_idle", [])
-    monkeypatch.setattr(forked.sys, "executable", "/usr/bin/false")
-    record = grade_one.in_worker(task())
-    assert record["status"] == grade_one.FAULT and "ended with 1" in record["problem"]
+    monkeypatch.setattr(worker, "_idle", [])
+    monkeypatch.setattr(worker.sys, "executable", "/usr/bin/false")
+    record = worker.in_worker(task())
+    assert record["status"] == FAULT and "ended with 1" in record["problem"]
 
 
 def test_a_child_that_dies_harms_no_other():
     """Its server lives on with one thread, and the next child finds nothing of it."""
     good = task()._replace(raw=b"{}")
-    forked._idle.clear()
-    assert grade_one.in_worker(good)["status"] == grade_one.UNREADABLE
-    [server] = forked._idle
+    worker._idle.clear()
+    assert worker.in_worker(good)["status"] == UNREADABLE
+    [server] = worker._idle
     pid = server._process.pid
     answer, ended = server.ask(b"no task at all", time.monotonic() + 60)
     assert answer == b"" and ended.startswith("1: ") and "UnpicklingError" in ended
     answer, ended = server.ask(pickle.dumps(Suicide()), time.monotonic() + 60)
     assert answer == b"" and ended.startswith("-9: ")
     assert server.alive() and len(list(Path(f"/proc/{pid}/task").iterdir())) == 1
-    assert grade_one.in_worker(good)["status"] == grade_one.UNREADABLE
-    assert [one._process.pid for one in forked._idle] == [pid]
+    assert worker.in_worker(good)["status"] == UNREADABLE
+    assert [one._process.pid for one in worker._idle] == [pid]
 
 
 class Suicide:
@@ -171,7 +167,7 @@ class Reduced:
 
 
 def test_a_child_that_hangs_ends_with_its_server():
-    server = forked.Server()
+    server = worker.Server()
     with pytest.raises(TimeoutError):
         server.ask(pickle.dumps(task(limits=Limits(whole=1))), time.monotonic() + 0.1)
     server.kill()

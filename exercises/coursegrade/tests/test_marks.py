@@ -3,12 +3,12 @@
 import json
 
 import pytest
-from grading_helpers import ALL, NAMES, Book, built
+from grading_helpers import ALL, NAMES, Book, built, task_of
 
 from coursegrade import exercise as files
 from coursegrade import grade_one, notebook, release, runner
-from coursegrade.limits import Limits
 from coursegrade.student import Local
+from coursegrade.task import GRADED, LOOK
 
 TESTS = files.Tests(
     "",
@@ -83,12 +83,6 @@ def test_a_function_without_a_right_value_gets_nothing():
     assert points(rows, "q1") == 1
 
 
-def task(exercise, text, name="x.ipynb"):
-    rest = (exercise.tests, release.references(exercise), tuple(exercise.by_hand()))
-    rest += (exercise.forbidden(), release.given(exercise), "a", Limits())
-    return grade_one.Task("x", name, text.encode(), "", (), *rest)
-
-
 @pytest.mark.parametrize("exercise", ALL, ids=NAMES)
 def test_another_assignment_is_blank(exercise):
     """Also where the two share a helper, or a function's name."""
@@ -126,10 +120,10 @@ def test_one_answer_of_many_is_still_this_assignment():
 def test_where_every_test_ends_in_an_error_a_person_looks(box, body, said):
     exercise = ALL[0]
     book = Book(exercise).put("saliency", f"def saliency(keys):\n    {body}\n")
-    record = grade_one.examine(task(exercise, book.text()))
+    record = grade_one.examine(task_of(exercise, book.text()))
     found = [flag for flag in record["flags"] if "every test" in flag]
     assert [flag.startswith(said) for flag in found] == [True] * bool(said)
-    assert record["status"] == (grade_one.LOOK if said else grade_one.GRADED)
+    assert record["status"] == (LOOK if said else GRADED)
     json.dumps(record)
 
 
@@ -138,6 +132,6 @@ def test_marks_with_ours_in_place_are_marked_so(box):
     wrong = "def masked_softmax(scores, lengths): return scores.softmax(2)"
     book = Book(exercise)
     book.cells.append({"cell_type": "code", "source": wrong})
-    record = grade_one.examine(task(exercise, book.text()))
+    record = grade_one.examine(task_of(exercise, book.text()))
     assert "q3: marked with our q1" in record["flags"]
-    assert record["status"] == grade_one.GRADED
+    assert record["status"] == GRADED

@@ -6,7 +6,8 @@ from decimal import Decimal
 import pytest
 from exports import EXERCISE, MOST, change, mark_by_hand, record, table, write_results
 
-from coursegrade import __main__, class_page, grade_one, gradebook, gradescope, overrides, returns
+from coursegrade import __main__, class_page, gradebook, gradescope, overrides, returns
+from coursegrade.task import UNREADABLE
 
 REASON = "Right, *but* see $W_q$."
 
@@ -55,16 +56,16 @@ def test_an_override_counts_wherever_points_are_shown(tmp_path):
 
 def test_an_override_gives_marks_where_the_tests_could_not(tmp_path):
     out = tmp_path / "marks"
-    write_results(out, record("ada", status=grade_one.UNREADABLE))
+    write_results(out, record("ada", status=UNREADABLE))
     some = [f"ada,{question},1,read on paper" for question in EXERCISE.points()]
     (out / "overrides.csv").write_text("\n".join(["student,question,points,reason", *some[1:]]))
     assert gradebook.totals(out, True)[0].points is None  # what is not known is not zero
     (out / "overrides.csv").write_text("\n".join(["student,question,points,reason", *some]))
     assert gradebook.totals(out, True)[0].points == len(some)
-    write_results(out, record("ada", status=grade_one.UNREADABLE))
+    write_results(out, record("ada", status=UNREADABLE))
     assert "read on paper" in (out / "feedback" / "ada.md").read_text()
     mark_by_hand(out, ada="3")
-    assert write_results(out, record("ada", status=grade_one.UNREADABLE)) == []
+    assert write_results(out, record("ada", status=UNREADABLE)) == []
     assert gradebook.totals(out)[0].points == len(some) + 3
 
 

@@ -4,7 +4,7 @@ import functools
 import re
 
 import pytest
-from grading_helpers import ALL, NAMES, built, code_of, failed, mutants_of, of_question, rows_of
+from grading_helpers import ALL, NAMES, built, code_of, failed, of_question, rows_of
 
 from coursegrade import __main__, variant
 from coursegrade.exercise import Exercise
@@ -71,9 +71,10 @@ def test_the_bug_is_one(exercise, item, made):
 def test_a_mutant_still_fails_the_test_that_it_names(exercise, item, made):
     other, _ = made(exercise.name, item)
     code = code_of(built(other, solution=True))
-    listed = mutants_of(other).MUTANTS
-    assert len(listed) == len(mutants_of(exercise).MUTANTS)
-    for name, (wanted, *edits) in listed.items():
+    listed, first = other.examples(), exercise.examples()
+    assert all(len(listed[table]) == len(first[table]) for table in ("mutants", "lazy"))
+    assert not listed["correct"]  # it is that of the first form
+    for name, (wanted, *edits) in listed["mutants"].items():
         own = of_question(other, wanted.split("_")[1])
         lost = failed(rows_of(other, edited(code, edits), "a", tests=own))
         assert wanted in lost, (name, lost)
@@ -106,7 +107,7 @@ def test_changes_meet_each_other_not():
     ],
 )
 def test_a_table_that_does_not_fit_is_refused(tmp_path, table, says):
-    for name in ("01_cues.py", "test_public.py", "test_hidden.py", "mutants.py"):
+    for name in ("01_cues.py", "test_public.py", "test_hidden.py", "mutants.toml"):
         path = tmp_path / "01_cues" / name
         path.parent.mkdir(exist_ok=True)
         path.write_text((ALL[0].folder / name).read_text(encoding="utf-8"), encoding="utf-8")

@@ -1,12 +1,15 @@
 """A process for each hand-in, forked from a server that has imported torch once.
 
 The server never looks into what it is sent: a child does, with limits of its own, answers and ends.
-So nothing that a hand-in does to a child reaches the server or the next child.
+So nothing that a hand-in does to a child reaches the server or the next child. The child grades
+(`grade_one.work`); here, in the marking process, its death and its end are records, too.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import pickle
 import select
 import signal
 import struct
@@ -17,10 +20,38 @@ import time
 import traceback
 from pathlib import Path
 
+from . import limits
+from .task import FAULT, Task, blank
+
 # A process can be forked safely while it has one thread.
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 FORKS = sys.platform == "linux"  # macOS's libraries start threads: there each server has one child
 _idle: list[Server] = []
+
+
+def mark(task: Task) -> dict:
+    """Mark a hand-in; a fault of ours is tried once more and then reported without marks."""
+    start = time.monotonic()
+    for attempt in (1, 2):
+        record = in_worker(task) if task.raw is not None else blank(task)
+        if record["status"] != FAULT:
+            break
+        record["problem"] += f" (tried {attempt} times)"
+    return {**record, "seconds": round(time.monotonic() - start, 2)}
+
+
+def in_worker(task: Task) -> dict:
+    """`grade_one.examine` in a process of its own."""
+    try:
+        answer, ended = run(pickle.dumps(task), task.limits.whole)
+        return json.loads(answer)
+    except TimeoutError:
+        why = f"to read and mark it took more than {task.limits.whole:g} s"
+        return blank(task) | {"problem": why}
+    except ValueError:
+        if ended.startswith(f"{limits.KILLED}:"):
+            return blank(task) | {"problem": limits.too_much(task.limits)[0]}
+        return blank(task) | {"status": FAULT, "problem": f"its worker ended with {ended}"}
 
 
 def run(raw: bytes, seconds: float) -> tuple[bytes, str]:
@@ -50,7 +81,7 @@ class Server:
         paths = [str(Path(__file__).resolve().parents[1]), os.environ.get("PYTHONPATH", "")]
         self._errors = tempfile.TemporaryFile()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "coursegrade.forked"],
+            [sys.executable, "-m", "coursegrade.worker"],
             **{"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self._errors},
             env={**os.environ, **ONE_THREAD, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
             start_new_session=True,
