@@ -1,6 +1,6 @@
 # `make help` lists the targets. PYTHON=... chooses the interpreter, VENV=... the environment's folder.
 .DEFAULT_GOAL := help
-.PHONY: help install book lab serve slides pdf test notebooks corpus train check release variant grade similar autograder split merge gradebook statistics bench mutants doubt lint format clean
+.PHONY: help install book lab serve slides pdf test notebooks corpus train check release variant grade similar autograder split merge gradebook statistics bench mutants doubt size lint format clean
 
 VENV ?= .venv
 PYTHON ?=
@@ -34,38 +34,38 @@ help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
 
 install:  ## make .venv and install the exact set (the targets below do it themselves)
-	@python="$$(sh code/tools/find_python.sh $(PYTHON))" && "$$python" code/tools/install.py "$(VENV)"
+	@python="$$(sh code/devkit/find_python.sh $(PYTHON))" && "$$python" code/devkit/install.py "$(VENV)"
 
 book: install  ## build what has changed of the site to _build/html (ARGS=--full: all of it)
-	@$(PY) code/tools/build.py $(ARGS)
+	@$(PY) -m devkit.build $(ARGS)
 
 lab: book  ## open the chapters in JupyterLab, each in a copy of your own (NB=03_scoring)
-	@$(PY) code/tools/lab.py $(NB)
+	@$(PY) -m devkit.lab $(NB)
 
 serve:  ## serve the built site on http://localhost:8000 (PORT=...)
 	@test -f $(SITE)/index.html || { echo "No site in $(SITE) yet: run 'make book' first." >&2; exit 1; }
 	@$(PY) -m http.server --bind 127.0.0.1 --directory $(SITE) $(PORT)
 
 slides: book  ## slides of each chapter, offline, to _build/slides (NB=03_scoring)
-	@$(PY) code/tools/slides.py $(NB)
+	@$(PY) -m devkit.slides $(NB)
 
 pdf: book  ## the whole book as _build/book.pdf, by Chromium; no TeX
-	@$(PY) code/tools/printed.py
+	@$(PY) -m devkit.printed
 
 test: install  ## run every test: package, notebooks (nbval), built site in a browser (ARGS=...)
-	@$(ONE_THREAD) $(PY) code/tools/run_tests.py $(ARGS)
+	@$(ONE_THREAD) $(PY) -m devkit.run_tests $(ARGS)
 
 notebooks: install  ## run the notebooks in place, then check them (NB=... ARGS=--pictures)
-	@$(PY) code/tools/notebooks.py $(ARGS) $(NB)
+	@$(PY) -m devkit.notebooks $(ARGS) $(NB)
 
 corpus: install  ## write the grammar corpus that the package holds, from code/grammar
-	@PYTHONPATH=code $(PY) -m grammar
+	@$(PY) -m grammar
 
 train: install  ## run the experiments over many seeds and store tables and weights (EXP=name)
-	@$(ONE_THREAD) $(PY) code/tools/train.py $(ARGS) $(EXP)
+	@$(ONE_THREAD) $(PY) -m devkit.train $(ARGS) $(EXP)
 
 check: install  ## check the committed notebooks without running them (NB=...)
-	@$(PY) code/tools/notebooks.py --check $(NB)
+	@$(PY) -m devkit.notebooks --check $(NB)
 
 release: install  ## write students' notebook and solution (EX=exercises/01_cues OUT=...)
 	@test -n "$(EX)" || { echo "Which exercise? make release EX=exercises/01_cues" >&2; exit 2; }
@@ -116,15 +116,18 @@ statistics: install  ## write a page on the class: who failed which test, and wh
 	@$(GRADER) statistics "$(EX)" "$(RESULTS)" $(ARGS)
 
 bench: install  ## measure against torch and d2l, show it in the appendix; time the widgets
-	@$(ONE_THREAD) $(PY) code/benchmarks/bench.py; missed=$$?; \
-	$(PY) code/tools/notebooks.py book/benchmarks.ipynb && \
-	$(PY) code/tools/build.py && $(ONE_THREAD) $(PY) code/benchmarks/speed.py && exit $$missed
+	@$(ONE_THREAD) $(PY) -m devkit.bench; missed=$$?; \
+	$(PY) -m devkit.notebooks book/benchmarks.ipynb && \
+	$(PY) -m devkit.build && $(ONE_THREAD) $(PY) -m devkit.bench.speed && exit $$missed
 
 mutants: install  ## break the core on purpose, edit by edit: the tests must notice (NAMES=masks.py)
-	@$(ONE_THREAD) $(PY) code/tools/mutants.py $(ARGS) $(NAMES)
+	@$(ONE_THREAD) $(PY) -m devkit.mutants $(ARGS) $(NAMES)
 
 doubt: install  ## break the chapters on purpose: an assertion must notice (NAMES=01_cues)
-	@$(ONE_THREAD) $(PY) code/tools/doubt.py $(NAMES)
+	@$(ONE_THREAD) $(PY) -m devkit.doubt $(NAMES)
+
+size: install  ## lines of product and of tests, by area
+	@$(PY) -m devkit.size
 
 lint: install  ## ruff: lint and format, nothing changed
 	@$(PY) -m ruff check . && $(PY) -m ruff format --check .

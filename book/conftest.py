@@ -5,14 +5,10 @@ Kernels are those of the running interpreter, on one thread.
 """
 
 import os
-import sys
-from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "code" / "tools"))
-
-from gates import KERNEL_ENV, why_skipped
+from devkit.gates import KERNEL_ENV, why_skipped
 
 os.environ.update(KERNEL_ENV)
 

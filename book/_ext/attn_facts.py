@@ -2,7 +2,7 @@
 
 Both stand under a chapter's title (attn_frame) and on the landing page's cards. No number is typed:
 reading time comes from the words, lines of code, formulas and pictures of this build; run time from
-the stored measurement of this very code (code/tools/run_times.py), and is left out if the code has
+the stored measurement of this very code (devkit.run_times), and is left out if the code has
 changed.
 """
 
@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import sys
 from pathlib import Path
 
 from attn_signature import signature
@@ -20,8 +19,8 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-CODE = Path(__file__).resolve().parents[2] / "code"
-TOOLS, STORE = CODE / "tools", CODE / "benchmarks" / "results" / "chapters.json"
+from devkit import run_times
+
 CHAPTER = re.compile(r"(?:.*/)?(\d\d)_\w+$")
 WORDS, CODE_LINES = 200, 6  # a minute of careful reading: a line of code takes ten seconds
 FOLDED = "tag_hide-input", "tag_hide-cell"  # code that a reader opens only on purpose
@@ -82,13 +81,6 @@ def in_words(seconds: float) -> str:
 
 def run_seconds(path: Path) -> float | None:
     """The stored run time of a notebook's present code, in seconds, or None."""
-    if not (TOOLS / "run_times.py").exists():  # a book elsewhere, with our extensions
-        return None
-    sys.path.insert(0, str(TOOLS))
-    try:
-        import run_times
-    finally:
-        sys.path.remove(str(TOOLS))
     found = run_times.load().get(path.stem, {})
     code = run_times.code_hash(json.loads(path.read_text(encoding="utf-8")))
     return found["seconds"] if found.get("code") == code else None
@@ -111,7 +103,7 @@ def note(app: Sphinx, document: nodes.document) -> None:
         path = Path(env.doc2path(env.docname))
         seconds = run_seconds(path) if path.suffix == ".ipynb" else None
         facts["attn_runs"] = None if seconds is None else in_words(seconds)
-        env.note_dependency(os.path.relpath(STORE, env.srcdir))
+        env.note_dependency(os.path.relpath(run_times.STORE, env.srcdir))
 
 
 def said(facts: dict) -> str:

@@ -1,12 +1,10 @@
 """The playground's page: its code and its model's file, loaded there and nowhere else.
 
-Where no model is packed (`python -m playground` packs one) the page is left out of the book.
+Where no model is packed (`python -m devkit.playground` packs one) the page is left out of the book.
 What the page says of a model is read from the model's file.
 """
 
-import importlib.util
 import json
-import sys
 from pathlib import Path
 
 from attn_widgets import load_bundle
@@ -14,21 +12,14 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx.util.docutils import SphinxDirective
 
+from devkit.playground import page
+from devkit.playground.script import unpack
+
 PAGE = "book/playground"
 FOLDER = Path(__file__).resolve().parents[1] / "_site" / "playground"
 MODELS = {"grammar": "Grammar", "everyday": "Everyday"}  # the page needs the first
 DEFAULT = "grammar"
 OPENING = FOLDER / "opening.json"  # what is shown before a model is loaded
-
-
-def load(name: str):
-    """A module of `code/playground`, by its path: the build needs no torch."""
-    path = load_bundle().HERE.parents[1] / "playground" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(f"attn_playground_{name}", path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def packed(name: str) -> Path:
@@ -68,7 +59,7 @@ class Playground(SphinxDirective):
             if not path.is_file():
                 continue
             self.env.note_dependency(str(path))
-            head, _ = load("script").unpack(path)
+            head, _ = unpack(path)
             models.append(
                 {
                     "name": name,
@@ -107,7 +98,7 @@ def write_assets(app) -> None:
     """Write the code and the style of the page."""
     if app.builder.format != "html" or not packed(DEFAULT).is_file():
         return
-    bundle, page = load_bundle(), load("page")
+    bundle = load_bundle()
     folder = Path(app.outdir) / "_static" / "playground"
     folder.mkdir(parents=True, exist_ok=True)
     texts = {"play.js": page.page_script(bundle), "play.css": page.page_style(bundle)}

@@ -2,7 +2,7 @@
 
 Sphinx reads an edited page again and writes it. Here are added the pages that show what another
 page says: its titles, numbers and labels may stand anywhere; which chapters use a term or a name,
-in the glossary and the reference; a chapter's minutes, on the first page. `code/tools/build.py`
+in the glossary and the reference; a chapter's minutes, on the first page. `devkit.build`
 asks for this only where pages alone were edited, and builds in full otherwise.
 """
 

@@ -109,7 +109,9 @@ class Translation(SphinxDirective):
         try:
             state = json.loads(OPENING.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
-            raise self.error(f"translation: {error}; `python -m playground opening`") from error
+            raise self.error(
+                f"translation: {error}; `python -m devkit.playground opening`"
+            ) from error
         return [nodes.raw("", drawing(state), format="html")]
 
 

@@ -2,7 +2,7 @@
 
 MyST-NB writes a widget's saved state and view, but drops the picture beside it. Here the picture
 stays in the page, in a box of fixed height, and `mount.js` puts the live widget in its place.
-Picture and heights were drawn by the widget itself, and stored: `code/tools/pictures.py`.
+Picture and heights were drawn by the widget itself, and stored: `devkit.pictures`.
 """
 
 from __future__ import annotations

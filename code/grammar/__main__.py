@@ -1,4 +1,4 @@
-"""Write the corpus file anew: `make corpus`, or `python -m grammar` in the folder `code`."""
+"""Write the corpus file anew: `make corpus`, or `python -m grammar`."""
 
 import hashlib
 import lzma

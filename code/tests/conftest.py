@@ -1,8 +1,7 @@
-"""Settings of the tests: one thread, repeatable examples, and the helpers' folder on the path."""
+"""Settings of the tests: one thread, repeatable examples."""
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 os.environ["OMP_NUM_THREADS"] = "1"  # before torch wakes: more threads are slower on small tensors
@@ -13,8 +12,6 @@ from hypothesis import settings
 
 torch.set_num_threads(1)
 
-# --import-mode=importlib puts no test folder on the path, and the helpers are a package beside us
-sys.path.append(str(Path(__file__).parent))
 
 # The same examples in every run, so that a red test is red for everyone. To look further:
 # HYPOTHESIS_PROFILE=explore python -m pytest code/tests

@@ -4,7 +4,6 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -12,10 +11,10 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from attnbook_testing.books import small_book
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "code" / "tools"))
+from devkit import build as tool
 
-import build as tool  # noqa: E402
+ROOT = Path(__file__).resolve().parents[2]
+
 
 LOADS = {("script", "src"), ("img", "src"), ("link", "href"), ("iframe", "src"), ("source", "src")}
 LOADING_LINKS = {"stylesheet", "preload", "modulepreload", "icon", "shortcut icon"}

@@ -2,9 +2,9 @@
 
 import gzip
 import re
-import sys
 from pathlib import Path
 
+import attn_drawing
 import pytest
 import torch
 from torch import nn
@@ -17,9 +17,7 @@ from experiments import sparse_ratio
 from experiments.language_model import TODAY, Block
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
-sys.path.insert(0, str(BOOK / "_ext"))
 
-import attn_drawing  # noqa: E402
 
 FILES = sorted((BOOK / "diagrams").glob("*.toml"))
 # No two letters count alike, so that a wrong letter is a wrong shape.

@@ -1,14 +1,10 @@
 """`make doubt`: a sample of its sabotages is noticed, it can say otherwise, its page is whole."""
 
-import sys
-from pathlib import Path
-
 import nbformat
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
-
-import doubt
+from devkit import ROOT, doubt
+from devkit.edits import replaced
 
 
 @pytest.fixture
@@ -68,13 +64,13 @@ def test_a_sabotage_of_each_chapter_is_noticed(chapter):
 
 @pytest.mark.parametrize("chapter", doubt.chapters())
 def test_each_sabotage_fits_the_code_of_today(chapter):
-    cells = doubt.cells_of(doubt.BOOK / f"{chapter}.ipynb")
+    cells = doubt.cells_of(doubt.BOOK / f"{chapter}.ipynb", all_machines=True)
     for sabotage in doubt.load(chapter):
         if doubt.of_notebook(sabotage):
             doubt.place_of(sabotage, cells)  # or raise
         else:
-            text = (doubt.ROOT / "code" / sabotage["file"]).read_text(encoding="utf-8")
-            assert doubt.replaced(text, sabotage) != text
+            text = (ROOT / "code" / sabotage["file"]).read_text(encoding="utf-8")
+            assert replaced(text, sabotage) != text
 
 
 @pytest.mark.parametrize("chapter", doubt.chapters())

@@ -8,6 +8,8 @@ import re
 import sys
 from pathlib import Path
 
+import attn_edition
+import attn_launch
 import nbformat
 import pytest
 from attnbook_testing.books import small_book
@@ -15,14 +17,13 @@ from attnbook_testing.refusals import refuses
 from IPython.core.inputtransformer2 import TransformerManager
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "code" / "tools"))
-sys.path.insert(0, str(ROOT / "book" / "_ext"))
+from devkit import (
+    clean,
+    lab,
+)
 
-import attn_edition  # noqa: E402
-import attn_launch  # noqa: E402
-import clean  # noqa: E402
-import lab  # noqa: E402
+ROOT = Path(__file__).resolve().parents[2]
+
 
 URL = "https://github.com/owner/course"
 SITE = "https://owner.example/course"

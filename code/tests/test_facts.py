@@ -2,17 +2,16 @@
 
 import json
 import re
-import sys
 from pathlib import Path
 
+import attn_facts
 import pytest
 from docutils import nodes
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "book" / "_ext"), str(ROOT / "code" / "tools")]
+from devkit import run_times
 
-import attn_facts  # noqa: E402
-import run_times  # noqa: E402
+ROOT = Path(__file__).resolve().parents[2]
+
 
 CHAPTERS = sorted((ROOT / "book").glob("[0-9][0-9]_*.ipynb"))
 RUNS = re.compile(r"It reads in about [\w ]+? and runs in ([\w ]+?)(?: on two CPU cores|[.:])")

@@ -12,10 +12,10 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "code" / "tools"))
+from devkit import install
 
-import install  # noqa: E402
+ROOT = Path(__file__).resolve().parents[2]
+
 
 PYTHONS = ("3.11", "3.13")  # the oldest and the newest that the book serves
 
@@ -87,7 +87,7 @@ def fake_python(folder, name, answer):
 
 def find_python(path, *arguments):
     return subprocess.run(
-        ["/bin/sh", str(ROOT / "code/tools/find_python.sh"), *arguments],
+        ["/bin/sh", str(ROOT / "code/devkit/find_python.sh"), *arguments],
         env={"PATH": path},
         capture_output=True,
         text=True,

@@ -1,19 +1,14 @@
 """The look of figures: a scale's colours are stored as they are, and turned round for the dark."""
 
 import io
-import sys
-from pathlib import Path
 
+import attn_dark
 import numpy as np
 import pytest
 import torch
 from PIL import Image
 
 from attnbook import plots
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "book" / "_ext"))
-
-import attn_dark
 
 
 def pixels(png: bytes) -> np.ndarray:

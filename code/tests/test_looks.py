@@ -1,21 +1,19 @@
 """The site's own look: one palette with the figures, text that can be read, marked assertions."""
 
 import re
-import sys
 from pathlib import Path
 
+import attn_claims
+import attn_frame
+import attn_output
+import attn_signature
 import pytest
 from docutils import nodes
 
 from attnbook.plots import look
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "book" / "_ext"))
 
-import attn_claims  # noqa: E402
-import attn_frame  # noqa: E402
-import attn_output  # noqa: E402
-import attn_signature  # noqa: E402
 
 THEME = (ROOT / "book" / "_site" / "theme.css").read_text("utf-8")
 HEATMAP = (ROOT / "code" / "attnbook" / "widgets" / "core" / "style.css").read_text("utf-8")

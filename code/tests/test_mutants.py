@@ -1,18 +1,13 @@
 """The lists of mutants fit the code that they break; `make mutants` itself is not run here."""
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
-
-import mutants
+from devkit import ROOT, edits, mutants
 
 
 def test_every_mutant_fits_once_and_names_tests_that_are_there():
     listed = mutants.load()
     assert len(listed) > 100
     for mutant in listed:
-        text = (mutants.ROOT / "code" / "attnbook" / mutant["file"]).read_text(encoding="utf-8")
-        assert mutants.replaced(text, mutant) != text
+        text = (ROOT / "code" / "attnbook" / mutant["file"]).read_text(encoding="utf-8")
+        assert edits.replaced(text, mutant) != text
         for test in mutant["tests"]:
-            assert (mutants.ROOT / "code" / "tests" / test).is_file(), test
+            assert (ROOT / "code" / "tests" / test).is_file(), test

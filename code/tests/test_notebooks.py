@@ -12,15 +12,16 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from attnbook.data.pins import PINNED
+from devkit import (
+    check,
+    clean,
+    gates,
+    notebooks,
+)
+
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "code" / "tools"))
 
-import check  # noqa: E402
-import clean  # noqa: E402
-import gates  # noqa: E402
-import notebooks  # noqa: E402
-
-from attnbook.data.pins import PINNED  # noqa: E402
 
 # a proxy that nobody is: what an unplugged cable is to `requests`, at once
 OFFLINE = {"HTTPS_PROXY": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9", "NO_PROXY": ""}

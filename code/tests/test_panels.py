@@ -1,8 +1,8 @@
 """A figure's panels are found in its picture: on a phone they stand one below the other."""
 
-import sys
 from pathlib import Path
 
+import attn_panels
 import matplotlib.pyplot as plt
 import pytest
 import torch
@@ -11,9 +11,6 @@ import attnbook as ab
 from attnbook.plots import look
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "book" / "_ext"))
-
-import attn_panels  # noqa: E402
 
 
 @pytest.fixture(autouse=True)

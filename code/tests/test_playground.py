@@ -5,7 +5,6 @@ import dataclasses
 import hashlib
 import json
 import re
-import sys
 from functools import partial
 from pathlib import Path
 
@@ -20,12 +19,13 @@ from torch import nn
 from attnbook.data import Vocabulary, why_missing
 from attnbook.transformer import Transformer
 from attnbook.widgets import bundle
-from playground import models as playground
-from playground import opening, pack, quantise, read, script, unpack, write
-from playground.page import HERE
+from devkit.playground import models as playground
+from devkit.playground import opening, script
+from devkit.playground.packing import pack, quantise, read
+from devkit.playground.page import HERE
+from devkit.playground.script import unpack, write
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "code" / "tools"))
 
 
 def model(**options) -> Transformer:
@@ -159,14 +159,14 @@ def test_the_page_says_what_the_models_file_says(tmp_path):
 def test_a_packed_model_is_the_stored_one(name):
     path = playground.FOLDER / f"{name}.js"
     if not path.is_file():
-        pytest.skip("no model is packed: `python -m playground` in `code` packs the stored ones")
+        pytest.skip("no model is packed: `python -m devkit.playground` packs the stored ones")
     if not playground.is_stored(name):
         pytest.skip(f"the weights of {name} are not stored: `make train` stores them")
     if name == "everyday" and (reason := why_missing("fra_eng")):
         pytest.skip(reason)
     head, content = unpack(path)
     wanted = playground.packed(name, *playground.load(name))
-    hint = "stale: run `python -m playground`"
+    hint = "stale: run `python -m devkit.playground`"
     assert {**head["about"], "rounded": None} == {**wanted[0]["about"], "rounded": None}, hint
     for key in wanted[0].keys() - {"about"}:
         assert head[key] == json.loads(json.dumps(wanted[0][key])), f"{key}: {hint}"

@@ -2,18 +2,16 @@
 
 import io
 import re
-import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
+import attn_cards
 import pytest
 from attnbook_testing.books import small_book
 from PIL import Image
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "book" / "_ext"))
 
-import attn_cards  # noqa: E402
 
 ADDRESS = "https://example.org/course"
 PAGES = {"index": "# Start\n\nWords.", "03_a": "# A < B\n\n*Why & how?*\n\nWords."}

@@ -1,12 +1,9 @@
 """What a cell uses of the package, read from its code."""
 
 import ast
-import sys
-from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "book" / "_ext"))
 pytest.importorskip("sphinx")
 
 import attn_api

@@ -2,15 +2,12 @@
 
 import subprocess
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import tomllib
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
-
-import run_tests
+from devkit import run_tests
 
 
 def says(text, status=0):

@@ -88,7 +88,6 @@ def test_it_scores_little_more_than_it_keeps(monkeypatch):
 MEMORY = """
 import sys
 import torch
-sys.path.insert(0, sys.argv[1])
 from attnbook import window_attention
 
 def held(name):

@@ -1,13 +1,11 @@
 """The glossary and the words of the search: read, matched and cut as the pages need them."""
 
 import re
-import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "book" / "_ext"))
 pytest.importorskip("sphinx")
 
 import attn_search  # noqa: E402

@@ -3,15 +3,13 @@
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import nbformat
 
-ROOT = Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT / "code" / "tools"))
+from devkit.build import build
 
-from build import build  # noqa: E402
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def small_book(

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import functools
 import os
-import sys
 from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
-
-# --import-mode=importlib puts no test folder on the path
-sys.path.append(str(Path(__file__).parent))
-import browser_harness as harness
 import site_checks
+
+from devkit import browser as harness
 
 
 def _missing(reason: str):

@@ -10,10 +10,11 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
 
-import browser_harness as harness
 from bs4 import BeautifulSoup
 from diagram_checks import COLOURS as DIAGRAM_COLOURS
 from diagram_checks import FAULTS as DIAGRAM_FAULTS
+
+from devkit import browser as harness
 
 WIDTHS = {"desktop": 1280, "phone": 360}
 TABLET = 768  # pixels

@@ -9,15 +9,15 @@ import re
 import shutil
 from pathlib import Path
 
-import browser_harness as harness
 import pytest
 import tomllib
 from page_parts import answered, french
 
 from attnbook.data import tokenize, why_missing
 from attnbook.data.fra_eng import fra_eng
-from playground import models as playground
-from playground.page import HERE
+from devkit import browser as harness
+from devkit.playground import models as playground
+from devkit.playground.page import HERE
 
 RIGHT = 38
 INPUTS = tomllib.loads((Path(__file__).parents[1] / "everyday.toml").read_text("utf-8"))["inputs"]
@@ -36,7 +36,7 @@ def said(visit, tmp_path_factory) -> dict[str, tuple[str, list[str], str]]:
     """For each input the sentence that the page writes, its tokens, and what the page notes."""
     model = playground.FOLDER / "everyday.js"
     if not model.is_file():
-        pytest.skip("no model is packed: `python -m playground` in `code` packs the stored ones")
+        pytest.skip("no model is packed: `python -m devkit.playground` packs the stored ones")
     folder = tmp_path_factory.mktemp("everyday")
     shutil.copy(model, folder)
     entry = {"name": "everyday", "label": "Everyday", "file": "everyday.js", "about": ""}

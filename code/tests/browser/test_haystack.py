@@ -1,8 +1,5 @@
 """The haystack explorer in a browser: its arithmetic against Python's, its mouse, its speed."""
 
-import sys
-from pathlib import Path
-
 import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
@@ -14,9 +11,7 @@ from widget_rows import digits, haystack, haystack_heard, haystack_key, haystack
 import attnbook as ab
 from attnbook.widgets import HaystackExplorer
 from attnbook.widgets.haystack import CHOICES, SETTINGS
-
-sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
-import speed
+from devkit.bench import speed
 
 in_browser = settings(
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import anywidget
 import pytest
-from browser_harness import ROOT
 
 from attnbook.widgets import bundle
+from devkit import ROOT
 
 STATE = "application/vnd.jupyter.widget-state+json"
 RUNTIME = Path(anywidget.__file__).parent / "nbextension" / "index.js"

@@ -6,23 +6,16 @@ run the whole of it.
 """
 
 import shutil
-import sys
-from pathlib import Path
 
+import jupyter_page
 import nbformat
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-import browser_harness as harness
-import jupyter_page
 import slices
 
-sys.path.insert(0, str(harness.ROOT / "code" / "tools"))
-from gates import KERNEL_ENV
+from devkit import ROOT
+from devkit.gates import KERNEL_ENV
 
-sys.path.pop(0)
-
-BOOK = harness.ROOT / "book"
+BOOK = ROOT / "book"
 CHAPTERS = {p.stem: nbformat.read(p, as_version=4) for p in sorted(BOOK.glob("[0-9]*.ipynb"))}
 NAMES = [name for name, page in CHAPTERS.items() if slices.widget_cells(page)] + ["gallery"]
 WHOLE = (

@@ -4,7 +4,6 @@ import re
 
 import numpy as np
 import pytest
-from browser_harness import load
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from page_parts import colours, readout, rgb, said, soon, use
@@ -13,6 +12,7 @@ from widget_rows import kernel_said, kernel_shows, regression
 from attnbook import plots
 from attnbook.widgets import KernelRegression
 from attnbook.widgets.kernel import KERNELS
+from devkit.browser import load
 
 CALL = """(cases) => cases.map((c) => {
   const { fitCurve, meanSquaredError } = window.arithmetic;

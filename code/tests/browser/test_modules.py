@@ -6,11 +6,11 @@ import math
 import numpy as np
 import pytest
 import torch
-from browser_harness import load
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from attnbook.widgets import bundle
+from devkit.browser import load
 
 RELAXED = settings(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

@@ -1,8 +1,5 @@
 """The pattern designer in a browser: its arithmetic against Python's, its terms, its speed."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
@@ -14,9 +11,7 @@ from widget_rows import pattern_shows
 
 import attnbook as ab
 from attnbook.widgets import PatternDesigner, patterns
-
-sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
-import speed
+from devkit.bench import speed
 
 in_browser = settings(
     max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

@@ -12,17 +12,11 @@ from itertools import product
 
 import nbformat
 import pytest
-from browser_harness import ROOT, page_of
 from PIL import Image
 
-sys.path.insert(0, str(ROOT / "code" / "tools"))
-import check
-import clean
-import pictures
-
-sys.path.pop(0)
-
 from attnbook.widgets import bundle
+from devkit import ROOT, check, clean, pictures
+from devkit.browser import page_of
 
 CHAPTER = nbformat.read(ROOT / "book" / "03_attention.ipynb", as_version=4)
 ID = "0" * 32
@@ -131,7 +125,7 @@ def test_without_chromium_it_says_what_has_no_picture(chapter, tmp_path):
     another_state(chapter, None)
     for name, nb in (("same", CHAPTER), ("other", chapter)):
         nbformat.write(nb, tmp_path / f"{name}.ipynb")
-    tool = [sys.executable, ROOT / "code" / "tools" / "notebooks.py", "--pictures"]
+    tool = [sys.executable, "-m", "devkit.notebooks", "--pictures"]
     nowhere = {"PATH": str(tmp_path), "PLAYWRIGHT_BROWSERS_PATH": str(tmp_path)}
     done = subprocess.run(
         [*tool, *sorted(tmp_path.glob("*.ipynb"))],

@@ -1,6 +1,5 @@
 """The playground in a browser: what a reader does to the model, torch does too, with one result."""
 
-import browser_harness as harness
 import pytest
 import torch
 from page_parts import answered, french, use
@@ -11,8 +10,10 @@ from attnbook import transformer
 from attnbook.data import BOS, EOS, Vocabulary, tokenize
 from attnbook.decoding import greedy
 from attnbook.transformer import Transformer
-from playground import pack, read, write
-from playground.page import HERE
+from devkit import browser as harness
+from devkit.playground.packing import pack, read
+from devkit.playground.page import HERE
+from devkit.playground.script import write
 
 ENGLISH = "the a old cat dog sees eats neighbour 's not will . ? !".split()
 FRENCH = "le la l' un vieux chat chien voit mange voisin ne pas , . ? !".split()
@@ -333,7 +334,7 @@ BUSY = """() => new MutationObserver(() => { window.wasBusy = true; }).observe(
 def test_the_books_page_opens_on_what_the_model_writes(visit, base, site):
     """Before any click: a translation with its weights, and no model; the model then agrees."""
     if not (site / "_static" / "playground" / "grammar.js").is_file():
-        pytest.skip("no model is packed: `python -m playground` in `code` packs the stored ones")
+        pytest.skip("no model is packed: `python -m devkit.playground` packs the stored ones")
     with visit(base) as shown:
         page, asked = shown.page, []
         page.on("request", lambda request: asked.append(request.url))
@@ -356,7 +357,7 @@ def test_the_books_page_opens_on_what_the_model_writes(visit, base, site):
 def test_the_books_page_translates(visit, base, site):
     """Over http and as a file, with the model that is packed."""
     if not (site / "_static" / "playground" / "grammar.js").is_file():
-        pytest.skip("no model is packed: `python -m playground` in `code` packs the stored ones")
+        pytest.skip("no model is packed: `python -m devkit.playground` packs the stored ones")
     head, tensors = read(site / "_static" / "playground" / "grammar.js")
     sizes = {key: head["config"][key] for key in ("d_model", "num_heads", "num_layers", "d_ff")}
     vocabularies = [Vocabulary.from_tokens(head[side]) for side in ("source", "target")]

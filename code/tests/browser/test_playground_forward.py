@@ -2,8 +2,6 @@
 
 import base64
 import os
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,12 +13,10 @@ from attnbook.data import BOS, EOS, Vocabulary, why_missing
 from attnbook.multihead import Attended
 from attnbook.transformer import Transformer
 from attnbook.widgets import bundle
-from playground import models as playground
-from playground import pack, read, write
-from playground.page import HERE
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
-
+from devkit.playground import models as playground
+from devkit.playground.packing import pack, read
+from devkit.playground.page import HERE
+from devkit.playground.script import write
 
 CLOSE = {"rtol": 0, "atol": 1e-4}
 
@@ -244,7 +240,7 @@ def test_the_packed_model_equals_torch_on_held_out_pairs(browser, name):
     """A sample of the test set; all of it where ATTNBOOK_WHOLE_SPLIT is set, in minutes."""
     path = playground.FOLDER / f"{name}.js"
     if not path.is_file():
-        pytest.skip("no model is packed: `python -m playground` in `code` packs the stored ones")
+        pytest.skip("no model is packed: `python -m devkit.playground` packs the stored ones")
     if not playground.is_stored(name):
         pytest.skip(f"the weights of {name} are not stored: `make train` stores them")
     if name == "everyday" and (reason := why_missing("fra_eng")):
@@ -299,7 +295,7 @@ def test_most_heads_can_go_one_at_a_time(browser):
     """As the page says."""
     path = playground.FOLDER / "grammar.js"
     if not path.is_file():
-        pytest.skip("no model is packed: `python -m playground` in `code` packs the stored ones")
+        pytest.skip("no model is packed: `python -m devkit.playground` packs the stored ones")
     page = browser.new_page()
     page.add_script_tag(content=path.read_bytes().decode("utf-16"))
     sources = [bundle.join(HERE / f"play_{name}.js") for name in ("model", "pack", "translate")]

@@ -1,18 +1,14 @@
 """What is made of the built site: slides of a chapter, and the book in one PDF."""
 
 import re
-import sys
 from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
 from pypdf import PdfReader
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
-
-import pages as site_pages
-import printed
-import slides
+from devkit import pages as site_pages
+from devkit import printed, slides
 
 CHAPTER = "book/03_attention"
 

@@ -1,18 +1,14 @@
 """Widgets and pages are quick: the limits of `make bench`, with threefold slack."""
 
-import sys
-from pathlib import Path
-
 import pytest
 
-sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
-import speed
+from devkit.bench import speed
 
 
 @pytest.mark.parametrize("name", [name for name in speed.LIMITS if name != "pages"])
 def test_speed_with_threefold_slack(browser, name):
     if name == "playground" and not speed.PACKED.is_file():
-        pytest.skip("no model is packed: `python -m playground` in code packs the stored ones")
+        pytest.skip("no model is packed: `python -m devkit.playground` packs the stored ones")
     measured = speed.MEASURES[name](browser)
     for value, (what, limit) in zip(measured, speed.LIMITS[name].items(), strict=True):
         assert value < 3 * limit, f"{what}: {value:.1f} ms"

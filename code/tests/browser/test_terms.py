@@ -1,14 +1,11 @@
 """Terms in the built site: meanings on the spot, a glossary and an index that lead to chapters."""
 
 import re
-import sys
-from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 from site_checks import parsed
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "book" / "_ext"))
 pytest.importorskip("sphinx")
 
 from attn_search import words

@@ -1,0 +1,5 @@
+"""`python -m devkit.playground`."""
+
+from .models import main
+
+main()

@@ -1,0 +1,183 @@
+"""Print the whole book to one PDF, from the built site and through a headless browser.
+
+    python -m devkit.printed [--site _build/html] [--out _build/book.pdf]
+
+All pages of the table of contents but the reference stand one after the other in one page, with
+their numbers of chapters, equations and figures; each widget is its picture. No TeX is needed.
+It is printed twice: only then it is known on which page a chapter begins.
+"""
+
+import argparse
+import io
+import sys
+import tempfile
+import time
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from bs4 import BeautifulSoup
+from pypdf import PdfReader
+
+from devkit import ROOT
+from devkit.pages import ASSETS, PARSER, Page, browser_for, contents
+
+LEFT_OUT = ("book/api/", "book/playground")  # a reference is looked up, a playground played with
+FOOTER = (
+    '<div style="width:100%;text-align:center;font:8pt sans-serif;color:#555">'
+    '<span class="pageNumber"></span></div>'
+)
+COLUMN = 657  # pixels, 96 to the inch: the width of A4 without its margins
+PAPER = {
+    "format": "A4",
+    "margin": dict.fromkeys(("top", "bottom", "left", "right"), "18mm"),
+    "print_background": True,
+    "display_header_footer": True,
+    "header_template": "<span></span>",
+    "footer_template": FOOTER,
+    "outline": True,
+    "tagged": True,
+}
+# Formulas and tables wider than the column are set smaller, so that none is cut. What is still too
+# wide is named: for one such thing the browser would shrink the whole book.
+FIT = """() => {
+  for (const box of document.querySelectorAll("div.math")) {
+    const inner = box.querySelector(".katex-display");
+    const wide = inner && inner.scrollWidth / inner.clientWidth;
+    if (wide > 1) inner.style.fontSize = `${Math.floor(96 / wide)}%`;
+  }
+  for (const table of document.querySelectorAll("table")) {
+    const wide = () => table.scrollWidth > table.parentElement.clientWidth;
+    for (let size = 9; size > 5 && wide(); size -= 0.25) table.style.fontSize = `${size}pt`;
+  }
+  const { clientWidth: edge, scrollWidth } = document.documentElement;
+  if (scrollWidth <= edge) return [];
+  return [...document.body.querySelectorAll("*:not(.katex *)")]
+    .filter((box) => box.getBoundingClientRect().left + box.scrollWidth > edge + 1)
+    .slice(-3).map((box) => `${box.tagName.toLowerCase()} ${box.textContent.trim().slice(0, 40)}`);
+}"""
+NUMBER = """(pages) => {
+  for (const place of document.querySelectorAll(".printed-number")) {
+    place.textContent = pages[place.closest("a").hash.slice(1)];
+  }
+}"""
+READY = """async () => {
+  await document.fonts.ready;
+  await Promise.all([...document.images].map((image) => image.decode().catch(() => null)));
+}"""
+
+
+def slug(name: str) -> str:
+    return name.rsplit("/", 1)[-1]
+
+
+def printable(page: Page, printed: set[str]) -> None:
+    """Make an article fit for paper: pictures for widgets, addresses that hold in one page."""
+    soup, article, own = page.soup, page.article, slug(page.name)
+    for box in article.select(".attn-widget"):
+        picture = box.img.extract()
+        box.replace_with(picture)
+    for button in article.select("script, button, .cell_input .toggle-hidden"):
+        button.decompose()
+    for details in article.select("details"):
+        details["open"] = ""
+    for image in article.select("img"):
+        image["src"] = page.file(image["src"]).as_uri()
+        image["loading"] = "eager"
+    for node in article.select("[id]"):
+        node["id"] = f"{own}--{node['id']}"
+    for link in article.select("a[href]"):
+        parts = urlsplit(link["href"])
+        if parts.scheme:
+            continue
+        target = page.path if not parts.path else page.file(link["href"])
+        name = slug(target.stem)
+        if target.suffix == ".html" and name in printed:
+            link["href"] = f"#{name}--{parts.fragment}" if parts.fragment else f"#{name}"
+            del link["title"]
+        else:
+            link.unwrap()
+    whole = soup.new_tag("section", id=own)
+    whole["class"] = "printed-page"
+    whole.append(article.extract())
+    page.whole = whole
+
+
+def assemble(site: Path, names: list[str]) -> str:
+    """The book as one page of HTML."""
+    names = [n for n in names if not n.startswith(LEFT_OUT) and (site / f"{n}.html").is_file()]
+    pages = [Page(site, name) for name in names]
+    styles = dict.fromkeys(path for page in pages for path in page.styles())
+    scripts = dict.fromkeys(path for page in pages for path in page.scripts("katex", "auto-render"))
+    lines = []
+    for page in pages[1:]:
+        number = '<span class="printed-number"></span>'
+        lines.append(f'<li><a href="#{slug(page.name)}"><span>{page.title}</span>{number}</a></li>')
+    for page in pages:
+        printable(page, {slug(name) for name in names})
+    title = pages[0].soup.title.get_text().split("—")[-1].strip()
+    soup = BeautifulSoup(
+        f"""<!doctype html><html lang="en" data-theme="light"><head><meta charset="utf-8">
+<title>{title}</title>
+{"".join(f'<link rel="stylesheet" href="{path.as_uri()}">' for path in styles)}
+<link rel="stylesheet" href="{(ASSETS / "print.css").as_uri()}">
+{"".join(f'<script defer src="{path.as_uri()}"></script>' for path in scripts)}
+</head><body class="printed">
+<header class="printed-title"><h1>{title}</h1>
+<p>Text and figures CC BY 4.0, code MIT. The widgets are still here; on the site they move.</p>
+<nav><h2>Contents</h2><ol>{"".join(lines)}</ol></nav></header>
+</body></html>""",
+        PARSER,
+    )
+    for page in pages:
+        soup.body.append(page.whole)
+    return str(soup)
+
+
+def begins(pdf: bytes) -> dict[str, int]:
+    """The page, counted from 1, of every place that a link within the PDF leads to."""
+    reader = PdfReader(io.BytesIO(pdf))
+    return {
+        name.removeprefix("/"): reader.get_destination_page_number(place) + 1
+        for name, place in reader.named_destinations.items()
+    }
+
+
+def to_pdf(html: str, out: Path) -> None:
+    """Let the browser typeset the page; nothing but files may be asked for."""
+    from playwright.sync_api import sync_playwright
+
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        source = Path(folder) / "book.html"
+        source.write_text(html, encoding="utf-8")
+        browser = browser_for(playwright)
+        page = browser.new_page(viewport={"width": COLUMN, "height": 1000})
+        page.emulate_media(media="print", color_scheme="light")
+        page.set_default_timeout(300_000)
+        page.goto(source.as_uri())
+        page.evaluate(READY)
+        if wide := page.evaluate(FIT):
+            raise ValueError(f"wider than the paper: {wide}")
+        page.evaluate(NUMBER, begins(page.pdf(**PAPER)))
+        page.pdf(path=out, **PAPER)
+        browser.close()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--site", type=Path, default=ROOT / "_build" / "html")
+    parser.add_argument("--out", type=Path, default=ROOT / "_build" / "book.pdf")
+    args = parser.parse_args()
+    start = time.perf_counter()
+    try:
+        html = assemble(args.site.resolve(), contents())
+    except FileNotFoundError as error:
+        print(error, file=sys.stderr)
+        return 1
+    to_pdf(html, args.out)
+    print(f"Printed in {time.perf_counter() - start:.0f} s: {args.out}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

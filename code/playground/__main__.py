@@ -1,5 +1,0 @@
-"""`python -m playground` in the folder `code`."""
-
-from .models import main
-
-main()
