@@ -196,16 +196,19 @@ def is_best_inside(rate, tried):
 def test_the_stored_tables_are_whole():
     assert is_best_inside(lm.RATE, load_record("language_model")["tried"])
     assert [row["rate"] for row in load_table("language_model")] == [lm.RATE]
-    rows = [row for row in load_table("language_parts") if not row["trial"]]
-    assert len(rows) == 3 * len(language_parts.VARIANTS)
-    tried = [row for row in load_table("language_parts") if row["trial"]]
+    rows = load_table("language_parts")
     for name in language_parts.VARIANTS:
-        (rate,) = {row["rate"] for row in rows if row["name"] == name}
-        assert is_best_inside(rate, [row for row in tried if row["name"] == name])
+        for steps in language_parts.TRIED[: 1 + (name in language_parts.LONGER)]:
+            of = [row for row in rows if (row["name"], row["trial"]) == (name, False)]
+            tried = [r for r in rows if (r["name"], r["trial"], r["steps"]) == (name, True, steps)]
+            rates = {row["rate"] for row in of if row["steps"] == 4 * steps}
+            assert any(is_best_inside(rate, tried) for rate in rates)
+        seeds = [row["seed"] for row in of if row["steps"] == 1_200]
+        assert seeds == list(range(6 if name in language_parts.AGAIN else 3))
     rows = [row for row in load_table("pretraining") if not row["trial"]]
     ways = Counter((row["way"], row["labels"]) for row in rows)
     assert len(ways) == len(pretraining.WAYS) * len(pretraining.LABELS)
-    assert set(ways.values()) == {3}
+    assert set(ways.values()) == {6}
     tried = [row for row in load_table("pretraining") if row["trial"]]
     for way, (_, task) in pretraining.WAYS.items():
         for of in ("reading", "learning") if task else ("learning",):
