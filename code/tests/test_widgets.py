@@ -135,17 +135,6 @@ def test_a_module_comes_after_what_it_imports(tmp_path, monkeypatch):
         bundle.modules("a.js")
 
 
-def test_the_bundle_loads_without_torch():
-    code = (
-        "import importlib.util, sys;"
-        f"spec = importlib.util.spec_from_file_location('bundle', {bundle.__file__!r});"
-        "module = importlib.util.module_from_spec(spec); spec.loader.exec_module(module);"
-        "assert 'window.attnWidgets' in module.registry_script();"
-        "assert not {'torch', 'anywidget', 'matplotlib', 'attnbook'} & set(sys.modules)"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
 # laws of every widget
 
 

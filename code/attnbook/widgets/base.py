@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import anywidget
 import numpy as np
@@ -11,6 +12,12 @@ import traitlets as t
 
 from .._checks import as_number, as_place, check_choice
 from . import bundle
+from .settings import Setting, with_arguments, with_lines
+
+WORDS = {  # what every widget takes besides
+    "title": Setting("", "one line above the figure."),
+    "alt": Setting("", "one sentence for readers who do not see it."),
+}
 
 
 class Number(t.Float):
@@ -50,7 +57,16 @@ def one_of(name: str, known: Callable):
 
 
 class Widget(anywidget.AnyWidget):
-    """A class of the gallery; its folder holds its JavaScript, in a module of the same name."""
+    """A class of the gallery; its folder holds its JavaScript, in a module of the same name.
+
+    What a reader moves is a `Setting` of the class. Each is an argument, too, and gets its line in
+    the docstring, after the arguments that the class itself describes.
+
+    Args:
+        settings: the arguments that are settings, "title" and "alt", as the caller gave them.
+        alt: what stands for "alt" where the caller gave none.
+        fixed: the other traits.
+    """
 
     title = t.Unicode().tag(sync=True)
     alt = t.Unicode().tag(sync=True)
@@ -58,15 +74,41 @@ class Widget(anywidget.AnyWidget):
     def __init_subclass__(cls, **kwargs):
         if Widget in cls.__bases__:  # traitlets makes subclasses of its own
             cls.__module__ = "attnbook.widgets"  # in saved state, wherever the class lives
-            sources = bundle.sources(f"attnbook.widgets.{cls.__name__}")
-            cls._esm, cls._css = sources["esm"], sources["css"]
+            cls._settings = {n: one for n, one in vars(cls).items() if isinstance(one, Setting)}
+            if cls._settings:
+                cls._check_setting = t.validate(*cls._settings)(_check_setting)
+            for name, setting in cls._settings.items():
+                setting.name = name  # traitlets would do so after this
+            entry = bundle.WIDGETS[f"attnbook.widgets.{cls.__name__}"]
+            forms = {name: setting.form() for name, setting in cls._settings.items()}
+            cls._esm, cls._css = bundle.join(entry, forms), bundle.style(entry)
+            if cls._settings:
+                cls.__doc__ = with_lines(cls.__doc__, {**cls._settings, **WORDS})
+                cls.__signature__ = with_arguments(cls.__init__, {**cls._settings, **WORDS})
         super().__init_subclass__(**kwargs)
+
+    def __init__(self, settings: dict | None = None, alt: str = "", **fixed):
+        if settings is None:
+            return super().__init__(**fixed)
+        known = {**self._settings, **WORDS}
+        if unknown := set(settings) - set(known):
+            raise TypeError(f"{type(self).__name__} takes no argument {unknown.pop()!r}")
+        for name, setting in known.items():
+            value = settings.get(name)
+            if value is None:
+                value = setting.start
+            fixed[name] = value(SimpleNamespace(**fixed)) if callable(value) else value
+        super().__init__(**fixed | {"alt": fixed["alt"] or alt})
 
     def _text(self, *parts: str) -> str:
         """The fixed text that stands for a widget: its class, and in brackets what it shows."""
         controls = getattr(self, "controls", None)
         shown = [*parts, *([f"controls: {', '.join(controls)}"] if controls else [])]
         return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def _check_setting(widget, proposal):
+    return proposal["trait"].check(widget, proposal["value"])
 
 
 def packed(array: np.ndarray | None) -> bytes:

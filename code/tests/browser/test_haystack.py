@@ -13,7 +13,7 @@ from widget_rows import digits, haystack, haystack_heard, haystack_key, haystack
 
 import attnbook as ab
 from attnbook.widgets import HaystackExplorer
-from attnbook.widgets.haystack import CHOICES, SETTINGS
+from attnbook.widgets.haystack import CHOICES, USED
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
 import speed
@@ -40,7 +40,7 @@ def sent(widget):
     del parts["seed"]
     arrays = {name: array.flatten().tolist() for name, array in parts.items()}
     sizes = {"n": n, "q": q, "d": d, "heads": heads, "size": size, "starts": widget._starts}
-    options = {name: getattr(widget, name) for name in SETTINGS}
+    options = {name: getattr(widget, name) for name in USED}
     return sizes | {"needles": widget.needles, "arrays": arrays, "settings": options}
 
 

@@ -1,5 +1,7 @@
 // What the views of all widgets share: their parts, the model they follow, the room they have.
+import { settingControls } from "./controls.js";
 import { follow } from "./follow.js";
+import { onKeys } from "./gestures.js";
 import { Voice } from "./voice.js";
 
 export class View {
@@ -60,5 +62,51 @@ export class View {
   restFor(node) {
     const tallness = (part) => part.getBoundingClientRect().height;
     return this.box - (tallness(this.root) - tallness(node));
+  }
+}
+
+/**
+ * A view of one canvas below the controls that `settings` declare, and the `makers` of its own.
+ * A widget gives it `read()`, which takes in the model, `place()`, `draw()`, `onKey(name)`, and
+ * `fill(table, caption)`, which writes the hidden table.
+ */
+export class SettingsView extends View {
+  constructor(model, root, palette, skeleton, settings, makers = {}, tools = {}) {
+    super(model, root, palette, skeleton);
+    this.settings = Object.keys(settings).filter((name) => name !== "controls");
+    this.canvas = this.find("canvas[tabindex]");
+    this.figure = this.canvas.parentNode;
+    this.controls = settingControls(model, settings, makers, tools);
+    this.title.after(this.controls.node);
+  }
+
+  /** Shows it for the first time, and from now on whenever a setting or one of `others` changes. */
+  begin(...others) {
+    this.read();
+    this.place();
+    this.speakLater("");
+    onKeys(this.canvas, (name) => this.onKey(name));
+    this.follow([...this.settings, ...others, "title", "alt"], (name) => this.change(name));
+  }
+
+  change() {
+    this.read();
+    this.draw();
+    this.speakLater(this.said);
+  }
+
+  /** What the reader has moved, by name. */
+  get moved() {
+    return Object.fromEntries(this.settings.map((name) => [name, this.model.get(name)]));
+  }
+
+  /** What a screen reader hears of a change. */
+  get said() {
+    return this.readout.textContent;
+  }
+
+  /** Table and voice follow when a slider rests. */
+  speakLater(text) {
+    this.voice.later(() => this.fill(this.voice.table, this.model.get("alt")), text);
   }
 }

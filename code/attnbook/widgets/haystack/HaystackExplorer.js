@@ -1,14 +1,13 @@
 // A haystack: many keys, one query, a cheap choice among them; what it keeps and what it misses.
-import { makeControls } from "../core/controls.js";
-import { limit, onKeys, pointOn } from "../core/gestures.js";
+import { limit, pointOn } from "../core/gestures.js";
 import { element } from "../core/inputs.js";
 import { HEARD } from "../core/skeleton.js";
 import { onStage } from "../core/stage.js";
-import { View } from "../core/view.js";
+import { SettingsView } from "../core/view.js";
 import { choose, denseWeights, judge } from "./choose.js";
 import { haystackOf } from "./data.js";
 import { drawField, fieldKeyAt, planField } from "./field.js";
-import { MAKERS } from "./inputs.js";
+import { SETTINGS } from "./settings.js";
 import { describeChoice, describeKey, fillKeys } from "./words.js";
 
 /** The top of a scale: the least of 1, 0.5, 0.2, 0.1, 0.05, ... that holds the weight. */
@@ -17,7 +16,6 @@ function roundUp(weight) {
   return [1, 2, 5, 10].map((step) => Number((step * power).toPrecision(1))).find((top) => top >= weight * (1 - 1e-9));
 }
 
-const MOVED = Object.keys(MAKERS);
 const SKELETON = `
   <p class="ah-title"></p>
   <div class="hx-figure">
@@ -33,32 +31,21 @@ const SKELETON = `
   <p class="hx-said" aria-hidden="true"></p>
   ${HEARD}`;
 
-class HaystackView extends View {
+class HaystackView extends SettingsView {
   constructor(model, root, palette) {
-    super(model, root, palette, SKELETON);
-    this.canvas = this.find("canvas");
-    this.figure = this.find(".hx-figure");
-    this.said = this.find(".hx-said");
+    super(model, root, palette, SKELETON, SETTINGS);
+    this.line = this.find(".hx-said");
     this.key = null; // the marked one
     this.hay = haystackOf(model);
     this.weights = denseWeights(this.hay);
-    this.controls = makeControls(model, MAKERS, { moved: MOVED });
-    this.title.after(this.controls.node);
-    this.read();
-    this.place();
-    this.speakLater("");
+    this.begin("needles");
     this.listen();
-    this.follow([...MOVED, "needles", "title", "alt"], () => {
-      this.read();
-      this.draw();
-      this.speakLater(this.facts.join(" "));
-    });
   }
 
   /** Takes in the model; table and voice follow when things rest. */
   read() {
     const { hay, weights } = this;
-    const settings = Object.fromEntries(MOVED.map((name) => [name, this.model.get(name)]));
+    const settings = this.moved;
     const needles = this.model.get("needles");
     const choice = choose(hay, settings);
     const results = judge({ ...hay, needles }, weights, choice.kept);
@@ -88,12 +75,15 @@ class HaystackView extends View {
       weights, scores, kept, top, needle: needles[query], key: this.key, block: scorer === "mean" ? block : 1,
     }, this.palette);
     this.find(".hx-top").textContent = top;
-    this.said.textContent = this.key === null ? "Point at a key, or tap it, to read it." : describeKey(this.picture, this.key);
+    this.line.textContent = this.key === null ? "Point at a key, or tap it, to read it." : describeKey(this.picture, this.key);
   }
 
-  speakLater(text) {
-    const { table } = this.voice;
-    this.voice.later(() => fillKeys(table, this.picture, this.model.get("alt")), text);
+  fill(table, caption) {
+    fillKeys(table, this.picture, caption);
+  }
+
+  get said() {
+    return this.facts.join(" ");
   }
 
   mark(key) {
@@ -109,7 +99,7 @@ class HaystackView extends View {
     const page = { PageUp: query - 1, PageDown: query + 1 }[name];
     if (page !== undefined) {
       this.store({ query: limit(page, 0, q - 1) });
-      return this.voice.say(this.facts.join(" "));
+      return this.voice.say(this.said);
     }
     const to = { Home: 0, End: n - 1 }[name] ?? from + by[name];
     if (Number.isNaN(to)) return false;
@@ -124,7 +114,6 @@ class HaystackView extends View {
       const key = fieldKeyAt(this.plan, ...pointOn(canvas, event));
       if (key !== null) this.mark(key);
     };
-    onKeys(canvas, (name) => this.onKey(name));
     canvas.addEventListener("pointermove", point);
     canvas.addEventListener("pointerdown", point);
     canvas.addEventListener("pointerleave", () => { if (!focused()) this.mark(null); });

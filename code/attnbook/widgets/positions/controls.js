@@ -2,8 +2,8 @@
 import { makeControls, tied } from "../core/controls.js";
 import { limit } from "../core/gestures.js";
 import { segments, slider } from "../core/inputs.js";
+import { brief } from "../core/words.js";
 import { columnCount } from "./math.js";
-import { brief } from "./words.js";
 
 const KINDS = { sinusoidal: "Sinusoidal", rotary: "Rotary", alibi: "ALiBi" };
 const GRAIN = 20; // steps of the base's slider for each factor of ten
