@@ -93,11 +93,11 @@ class Widget(anywidget.AnyWidget):
         known = {**self._settings, **WORDS}
         if unknown := set(settings) - set(known):
             raise TypeError(f"{type(self).__name__} takes no argument {unknown.pop()!r}")
-        for name, setting in known.items():
-            value = settings.get(name)
+        for name, setting in known.items():  # in their order: a later one may hang on an earlier
+            so_far, value = SimpleNamespace(**fixed), settings.get(name)
             if value is None:
-                value = setting.start
-            fixed[name] = value(SimpleNamespace(**fixed)) if callable(value) else value
+                value = setting.start(so_far) if callable(setting.start) else setting.start
+            fixed[name] = setting.check(so_far, value)
         super().__init__(**fixed | {"alt": fixed["alt"] or alt})
 
     def _text(self, *parts: str) -> str:

@@ -1,8 +1,8 @@
 """What a reader moves in a widget, declared once: trait, check, argument, control, tests' values.
 
 A bound is a number, or says where in the widget it stands: "n" is that trait, "_shape.1" one of
-its numbers, and a list stands for its length; of several bounds in a tuple the least counts. The
-page's script reads the same words (`core/controls.js`), so they go there as they are.
+its numbers, and a list stands for its length, "labels - 1" for one less; of several bounds in a
+tuple the least counts. The page's script reads the same words (`core/controls.js`).
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ def bound_of(widget, bound) -> float:
         return min(bound_of(widget, one) for one in bound)
     if not isinstance(bound, str):
         return bound
-    name, _, at = bound.partition(".")
+    place, _, less = bound.partition(" - ")
+    name, _, at = place.partition(".")
     value = getattr(widget, name)
     value = value[int(at)] if at else value
-    return len(value) if hasattr(value, "__len__") else value
+    return (len(value) if hasattr(value, "__len__") else value) - int(less or 0)
 
 
 class Setting(t.TraitType):
@@ -75,13 +76,14 @@ class Setting(t.TraitType):
 
 
 class Count(Setting):
-    """A whole number from `least` to `most`, on a slider that stops at `sizes` or at all of them.
+    """A whole number from `least` to `most`, on a slider that stops at all, at each `step`, or at
+    `sizes`.
 
     With `none`, None is more than the most, and called so.
     """
 
     def __init__(self, least, most, start=None, says="", *, room=3, **control):
-        super().__init__(start, says, least=least, most=most, room=room, **control)
+        super().__init__(start, says, **{"least": least, "most": most, "room": room} | control)
         self.least, self.most = least, most
 
     def check(self, widget, value):
@@ -94,7 +96,7 @@ class Count(Setting):
         return f"{self.says}, {self.least} to {self.most}." if known else self.says
 
     def values(self, widget):
-        return [self.least, bound_of(widget, self.most)]
+        return [self.control.get("step", self.least), bound_of(widget, self.most)]
 
     def refused(self, widget):
         return [self.least - 1, bound_of(widget, self.most) + 1, 1.5]
@@ -124,7 +126,7 @@ class Place(Setting):
     """
 
     def __init__(self, things, what, start=0, says="", *, room=3, **control):
-        super().__init__(start, says, things=things, room=room, **control)
+        super().__init__(start, says, **{"most": f"{things} - 1", "room": room} | control)
         self.things, self.what = things, what
 
     def check(self, widget, value):

@@ -12,17 +12,21 @@ export function tied({ label, show }, model, name) {
 function boundOf(model, bound) {
   if (Array.isArray(bound)) return Math.min(...bound.map((one) => boundOf(model, one)));
   if (typeof bound === "number") return bound;
-  const [name, at] = bound.split(".");
-  const value = at === undefined ? model.get(name) : model.get(name)[at];
-  return value.length ?? value;
+  const [, name, at, less] = bound.match(/^(\w+)\.?(\d*)(?: - (\d+))?$/);
+  const value = at ? model.get(name)[at] : model.get(name);
+  return (value.length ?? value) - (less ?? 0);
 }
+
+/** The least and the most that a setting may be now. */
+export const endsOf = (model, { least = 0, most }) => [least, most].map((bound) => boundOf(model, bound));
 
 /**
  * From a slider's whole numbers to values and back: parts of 1, so many `steps` even in the
  * logarithm, or `sizes` and, last, the most; a value between two sizes stands at the lower one.
  */
-function scaleOf(model, { least = 0, most, things, parts = 1, steps, sizes }) {
-  const [low, high] = [boundOf(model, least), things ? boundOf(model, things) - 1 : boundOf(model, most)];
+function scaleOf(model, setting) {
+  const { parts = 1, step, steps, sizes } = setting;
+  const [low, high] = endsOf(model, setting);
   if (sizes) {
     const all = [...sizes.filter((size) => size < high), high];
     return { min: 0, max: all.length - 1, to: (n) => all[n], from: (x) => all.filter((size) => size <= x).length - 1 };
@@ -32,10 +36,13 @@ function scaleOf(model, { least = 0, most, things, parts = 1, steps, sizes }) {
     return { min: 0, max: steps, to: (n) => 10 ** (start + (span * n) / steps),
       from: (x) => Math.round((steps * (Math.log10(x) - start)) / span) };
   }
-  return { min: low * parts, max: high * parts, to: (n) => n / parts, from: (x) => Math.round(parts * x) };
+  return { min: step ?? low * parts, max: high * parts, to: (n) => n / parts, from: (x) => Math.round(parts * x) };
 }
 
-/** A slider; its ends follow the model. `none`: what is said where the most stands for null. */
+/**
+ * A slider; its ends follow the model. `none`: what is said where the most stands for null. It shows
+ * what is drawn, if that is told, where a setting of the model is past its end.
+ */
 function sliderFor(name, setting, { model, store }) {
   const { label: text, room, step = 1, digits = 0, steps, none } = setting;
   const format = steps ? brief : (x) => numeral(x, digits);
@@ -43,18 +50,18 @@ function sliderFor(name, setting, { model, store }) {
     const { max, to } = scaleOf(model, setting);
     store({ [name]: none && n >= max ? null : to(n) });
   });
-  return { label: made.label, refresh: () => {
+  return { ...made, refresh: (shown) => {
     const { min, max, to, from } = scaleOf(model, setting);
     Object.assign(made.input, { min, max });
-    const value = model.get(name);
+    const value = shown?.[name] ?? model.get(name);
     if (none && (value === null || value >= to(max))) made.show(max, null);
     else made.show(from(value), value);
   } };
 }
 
 /** One of some words, or of some things: a list to choose from, or a few side by side. */
-function choiceFor(name, { label, words, of, things, names, beside }, { model, store }) {
-  const values = words ? (of ? model.get(of) : Object.keys(words)) : [...Array(boundOf(model, things)).keys()];
+function choiceFor(name, { label, words, of, most, names, beside }, { model, store }) {
+  const values = words ? (of ? model.get(of) : Object.keys(words)) : [...Array(boundOf(model, most) + 1).keys()];
   const texts = words ? values.map((word) => words[word]) : names ? model.get(names).map((one) => one.name ?? one) : values;
   if (values.length < 2 && !words) return null;
   const choose = (value) => store({ [name]: value });
@@ -70,9 +77,9 @@ export function controlFor(name, setting, tools) {
   let made;
   if (setting.switch) made = tied(checkbox(label, (on) => store({ [name]: on })), model, name);
   else made = (setting.words || setting.names || setting.list ? choiceFor : sliderFor)(name, setting, tools);
-  return !when ? made : { ...made, refresh: () => {
+  return !when ? made : { ...made, refresh: (shown) => {
     made.label.hidden = !when.slice(1).includes(model.get(when[0]));
-    made.refresh();
+    made.refresh(shown);
   } };
 }
 

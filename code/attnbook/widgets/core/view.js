@@ -1,7 +1,8 @@
 // What the views of all widgets share: their parts, the model they follow, the room they have.
-import { settingControls } from "./controls.js";
+import { endsOf, settingControls } from "./controls.js";
 import { follow } from "./follow.js";
-import { onKeys } from "./gestures.js";
+import { limit, onKeys } from "./gestures.js";
+import { element } from "./inputs.js";
 import { Voice } from "./voice.js";
 
 export class View {
@@ -67,13 +68,15 @@ export class View {
 
 /**
  * A view of one canvas below the controls that `settings` declare, and the `makers` of its own.
- * A widget gives it `read()`, which takes in the model, `place()`, `draw()`, `onKey(name)`, and
- * `fill(table, caption)`, which writes the hidden table.
+ * `describe(picture)` is the line below it, or several; `fill(table, picture, caption)` writes the
+ * hidden table; a change of one of `moving` moves what stands on the page. What a widget adds: `take(moved)`, what is to be drawn; `plan(room)`; `draw()`;
+ * `keys(picture)`, the changes that keys make.
  */
 export class SettingsView extends View {
-  constructor(model, root, palette, skeleton, settings, makers = {}, tools = {}) {
+  constructor(model, root, palette, { skeleton, settings, makers, tools, describe, fill, moving = [] }) {
     super(model, root, palette, skeleton);
-    this.settings = Object.keys(settings).filter((name) => name !== "controls");
+    Object.assign(this, { settings, describe, fill, moving });
+    this.names = Object.keys(settings).filter((name) => name !== "controls");
     this.canvas = this.find("canvas[tabindex]");
     this.figure = this.canvas.parentNode;
     this.controls = settingControls(model, settings, makers, tools);
@@ -86,27 +89,55 @@ export class SettingsView extends View {
     this.place();
     this.speakLater("");
     onKeys(this.canvas, (name) => this.onKey(name));
-    this.follow([...this.settings, ...others, "title", "alt"], (name) => this.change(name));
+    this.canvas.addEventListener("focus", () => this.voice.say(this.said));
+    this.follow([...this.names, ...others, "title", "alt"], (name) => this.change(name));
   }
 
-  change() {
+  /** Takes in the model at once; table and voice follow when a slider rests. */
+  change(name) {
     this.read();
-    this.draw();
+    if (this.moving.includes(name)) this.place();
+    else this.draw();
     this.speakLater(this.said);
   }
 
-  /** What the reader has moved, by name. */
-  get moved() {
-    return Object.fromEntries(this.settings.map((name) => [name, this.model.get(name)]));
+  read() {
+    this.picture = this.take(Object.fromEntries(this.names.map((name) => [name, this.model.get(name)])));
+    this.showTitle(this.canvas);
+    this.controls.refresh(this.picture);
+    this.tell();
   }
 
-  /** What a screen reader hears of a change. */
-  get said() {
-    return this.readout.textContent;
+  /** Writes the line: a text, or several lines. */
+  tell() {
+    const facts = [this.describe(this.picture)].flat();
+    this.said = facts.join(" ");
+    if (facts.length === 1) this.readout.textContent = this.said;
+    else this.readout.replaceChildren(...facts.map((fact) => element("span", {}, fact)));
   }
 
-  /** Table and voice follow when a slider rests. */
+  /** Shares out the room. In the static page the box's height is fixed: the figure takes the rest. */
+  place() {
+    const ratio = this.measure();
+    const width = this.figure.clientWidth || 640;
+    this.layout = this.plan({ width, height: Math.floor(this.restFor(this.figure)), ratio });
+    this.draw();
+  }
+
   speakLater(text) {
-    this.voice.later(() => this.fill(this.voice.table, this.model.get("alt")), text);
+    this.voice.later(() => this.fill(this.voice.table, this.picture, this.model.get("alt")), text);
+  }
+
+  /** Stores changes of settings, none past its bounds. */
+  move(changes) {
+    this.store(Object.fromEntries(Object.entries(changes).map(([name, value]) =>
+      [name, limit(value, ...endsOf(this.model, this.settings[name]))])));
+  }
+
+  onKey(name) {
+    const to = this.keys(this.picture)[name];
+    if (!to) return false;
+    this.move(to);
+    return this.voice.say(this.said);
   }
 }

@@ -1,6 +1,5 @@
 // A haystack: many keys, one query, a cheap choice among them; what it keeps and what it misses.
 import { limit, pointOn } from "../core/gestures.js";
-import { element } from "../core/inputs.js";
 import { HEARD } from "../core/skeleton.js";
 import { onStage } from "../core/stage.js";
 import { SettingsView } from "../core/view.js";
@@ -33,7 +32,8 @@ const SKELETON = `
 
 class HaystackView extends SettingsView {
   constructor(model, root, palette) {
-    super(model, root, palette, SKELETON, SETTINGS);
+    super(model, root, palette,
+      { skeleton: SKELETON, settings: SETTINGS, describe: describeChoice, fill: fillKeys });
     this.line = this.find(".hx-said");
     this.key = null; // the marked one
     this.hay = haystackOf(model);
@@ -42,28 +42,21 @@ class HaystackView extends SettingsView {
     this.listen();
   }
 
-  /** Takes in the model; table and voice follow when things rest. */
-  read() {
+  take(settings) {
     const { hay, weights } = this;
-    const settings = this.moved;
     const needles = this.model.get("needles");
     const choice = choose(hay, settings);
-    const results = judge({ ...hay, needles }, weights, choice.kept);
-    this.picture = { ...hay, ...settings, ...choice, needles, weights, results };
-    this.facts = describeChoice(this.picture);
-    const [first, ...others] = this.facts.map((fact) => element("span", {}, fact));
-    first.className = results[settings.query].found ? "hx-found" : "hx-missed";
-    this.readout.replaceChildren(first, ...others);
-    this.showTitle(this.canvas);
-    this.controls.refresh();
+    return { ...hay, ...settings, ...choice, needles, weights, results: judge({ ...hay, needles }, weights, choice.kept) };
   }
 
-  /** Shares out the room. In the static page the box's height is fixed: the bars take what is left. */
-  place() {
-    const ratio = this.measure();
-    const width = this.figure.clientWidth || 640;
-    this.plan = planField({ width, height: this.restFor(this.figure), ratio, n: this.hay.n });
-    this.draw();
+  tell() {
+    super.tell();
+    const { results, query } = this.picture;
+    this.readout.firstChild.className = results[query].found ? "hx-found" : "hx-missed";
+  }
+
+  plan(room) {
+    return planField({ ...room, n: this.hay.n });
   }
 
   draw() {
@@ -71,19 +64,11 @@ class HaystackView extends SettingsView {
     const row = (numbers) => numbers.subarray(query * n, (query + 1) * n);
     const [weights, scores, kept] = ["weights", "scores", "kept"].map((name) => row(this.picture[name]));
     const top = roundUp(Math.max(...weights));
-    drawField(this.canvas, this.plan, {
+    drawField(this.canvas, this.layout, {
       weights, scores, kept, top, needle: needles[query], key: this.key, block: scorer === "mean" ? block : 1,
     }, this.palette);
     this.find(".hx-top").textContent = top;
     this.line.textContent = this.key === null ? "Point at a key, or tap it, to read it." : describeKey(this.picture, this.key);
-  }
-
-  fill(table, caption) {
-    fillKeys(table, this.picture, caption);
-  }
-
-  get said() {
-    return this.facts.join(" ");
   }
 
   mark(key) {
@@ -95,7 +80,7 @@ class HaystackView extends SettingsView {
   onKey(name) {
     const { n, q, query } = this.picture;
     const from = this.key ?? 0;
-    const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -this.plan.columns, ArrowDown: this.plan.columns };
+    const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -this.layout.columns, ArrowDown: this.layout.columns };
     const page = { PageUp: query - 1, PageDown: query + 1 }[name];
     if (page !== undefined) {
       this.store({ query: limit(page, 0, q - 1) });
@@ -111,7 +96,7 @@ class HaystackView extends SettingsView {
     const { canvas } = this;
     const focused = () => canvas.matches(":focus");
     const point = (event) => {
-      const key = fieldKeyAt(this.plan, ...pointOn(canvas, event));
+      const key = fieldKeyAt(this.layout, ...pointOn(canvas, event));
       if (key !== null) this.mark(key);
     };
     canvas.addEventListener("pointermove", point);
