@@ -97,7 +97,7 @@ class Widget(anywidget.AnyWidget):
             so_far, value = SimpleNamespace(**fixed), settings.get(name)
             if value is None:
                 value = setting.start(so_far) if callable(setting.start) else setting.start
-            fixed[name] = setting.check(so_far, value)
+            fixed[name] = value if setting.test else setting.check(so_far, value)
         super().__init__(**fixed | {"alt": fixed["alt"] or alt})
 
     def _text(self, *parts: str) -> str:

@@ -76,30 +76,32 @@ class Setting(t.TraitType):
 
 
 class Count(Setting):
-    """A whole number from `least` to `most`, on a slider that stops at all, at each `step`, or at
-    `sizes`.
+    """A whole number from `least` to `most`, on a slider that goes to `top`, by default the most.
 
-    With `none`, None is more than the most, and called so.
+    The slider stops at each number, at each `step`, or at `sizes`. With `none`, what None is
+    called, None stands above the top.
     """
 
-    def __init__(self, least, most, start=None, says="", *, room=3, **control):
-        super().__init__(start, says, **{"least": least, "most": most, "room": room} | control)
-        self.least, self.most = least, most
+    def __init__(self, least, most, start=None, says="", *, top=None, room=3, **control):
+        self.least, self.most, self.top = least, most, most if top is None else top
+        super().__init__(start, says, least=least, most=self.top, room=room, **control)
 
     def check(self, widget, value):
         if value is None and "none" in self.control:
             return None
-        return check_count(self.name, value, self.least, bound_of(widget, self.most))
+        most = bound_of(widget, self.most)
+        return check_count(self.name, value, self.least, None if most == math.inf else most)
 
     def line(self):
         known = isinstance(self.most, int)
         return f"{self.says}, {self.least} to {self.most}." if known else self.says
 
     def values(self, widget):
-        return [self.control.get("step", self.least), bound_of(widget, self.most)]
+        return [self.control.get("step", self.least), bound_of(widget, self.top)]
 
     def refused(self, widget):
-        return [self.least - 1, bound_of(widget, self.most) + 1, 1.5]
+        past = [self.least - 1, bound_of(widget, self.most) + 1]
+        return [1.5, *filter(math.isfinite, past)]
 
 
 class Size(Count):
@@ -181,7 +183,8 @@ class Number(Setting):
         number = as_number(self.name, value, positive=self.positive)
         least, most = (bound_of(widget, bound) for bound in (self.least, self.most))
         if not least <= number <= most:
-            raise ValueError(f"{self.name} must be from {least:g} to {most:g}, got {number:g}")
+            needed = f"at most {most:g}" if least == -math.inf else f"from {least:g} to {most:g}"
+            raise ValueError(f"{self.name} must be {needed}, got {number:g}")
         return number
 
     def values(self, widget):

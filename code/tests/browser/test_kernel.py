@@ -39,7 +39,7 @@ def cases(draw):
         st.just([]) | st.lists(st.floats(-9, 9), min_size=len(queries), max_size=len(queries))
     )
     width = draw(st.sampled_from([0.25, 0.5, 1.0, 2.0]) | st.floats(0.05, 20))
-    options = {"kernel": draw(st.sampled_from(KERNELS)), "leaveOneOut": draw(st.booleans())}
+    options = {"kernel": draw(st.sampled_from(list(KERNELS))), "leaveOneOut": draw(st.booleans())}
     return {"x": x, "y": y, "queries": queries, "truth": truth, "width": width, **options}
 
 

@@ -98,7 +98,12 @@ export class SettingsView extends View {
     this.read();
     if (this.moving.includes(name)) this.place();
     else this.draw();
-    this.speakLater(this.said);
+    this.speakLater(this.news(name));
+  }
+
+  /** What a screen reader hears of a change. */
+  news() {
+    return this.said;
   }
 
   read() {
