@@ -38,13 +38,15 @@ class Setting(t.TraitType):
         test: `test(widget, value)` gives the value as it is kept, or an error that names what is
             needed; the kinds below have their own.
         label: the name on its control, by default its own; "" where the script makes the control.
+        fixed: whether it is the chapter's to set, not the reader's.
         control: what else the script must know: `room`, the characters of a slider's number;
             `when`, a trait and those values of it with which the control is there.
     """
 
-    def __init__(self, start=None, says="", *, test=None, label=None, **control):
+    def __init__(self, start=None, says="", *, test=None, label=None, fixed=False, **control):
         super().__init__()
         self.start, self.says, self.test, self.label = start, says, test, label
+        self.fixed = fixed
         self.control = control
         self.tag(sync=True)
 
@@ -58,6 +60,8 @@ class Setting(t.TraitType):
 
     def form(self) -> dict:
         """What the script builds the control from: its label and what else it must know."""
+        if self.fixed:
+            return {"fixed": True}
         label = self.name.replace("_", " ").capitalize() if self.label is None else self.label
         return {"label": label, **self.control} if label and self.control else {}
 
@@ -134,7 +138,10 @@ class Place(Setting):
     def check(self, widget, value):
         if value is None and self.start is None:
             return None
-        return as_place(self.name, value, bound_of(widget, self.things), self.what)
+        count = bound_of(widget, self.things)
+        if self.start is not None:  # where there must be one, the first may be asked for
+            count = max(1, count)
+        return as_place(self.name, value, count, self.what)
 
     def values(self, widget):
         return sorted({0, bound_of(widget, self.things) - 1})
@@ -223,6 +230,9 @@ class Controls(Setting):
 
     def check(self, widget, value):
         return as_some("controls", value, self.names)
+
+    def form(self):
+        return {"names": self.names}  # in the order in which they stand
 
     def refused(self, widget):
         return [["no such control"], [self.names[0]] * 2]

@@ -84,24 +84,26 @@ export function controlFor(name, setting, tools) {
 }
 
 /**
- * Builds the controls that the model switches on, or all, in the order of `settings` and then
- * of `makers`, which take { model, store, ...tools } and return a node as `label` and, if it shows
- * something, `refresh`; or null where there is nothing to choose. `adapt` may add to what is
- * stored. Returns the node and `refresh`, which brings every input in line with the model. Reset
- * brings all settings back, if there is something to move, or `always`.
+ * Builds the controls that the model switches on, or all: those of `settings`, and what `makers`
+ * make in their place or besides. A maker takes { model, store, ...tools } and returns a node as
+ * `label` and, if it shows something, `refresh`; or null where there is nothing to choose. `adapt`
+ * may add to what is stored. Returns the node and `refresh`, which brings every input in line with
+ * the model. Reset brings all settings back, if there is something to move, or `always`.
  */
 export function settingControls(model, settings, makers = {}, { always = false, adapt = (to) => to, ...tools } = {}) {
   const store = (changes) => {
     model.set(adapt(changes));
     model.save_changes();
   };
-  const start = Object.fromEntries(Object.keys(settings).map((name) => [name, model.get(name)]));
-  const declared = Object.entries(settings).filter(([, { label }]) => label)
-    .map(([name, setting]) => [name, (all) => controlFor(name, setting, all)]);
-  const all = { ...Object.fromEntries(declared), ...makers };
-  const names = model.get("controls") ?? Object.keys(all);
-  const made = Object.keys(all).filter((name) => names.includes(name))
-    .map((name) => all[name]({ model, store, ...tools })).filter(Boolean);
+  const { controls, ...others } = settings;
+  const moved = Object.entries(others).filter(([, { fixed }]) => !fixed);
+  const start = Object.fromEntries(moved.map(([name]) => [name, model.get(name)]));
+  const make = { ...makers };
+  for (const [name, setting] of moved) {
+    if (setting.label) make[name] ??= (all) => controlFor(name, setting, all);
+  }
+  const names = controls ? controls.names.filter((name) => model.get("controls").includes(name)) : Object.keys(make);
+  const made = names.map((name) => make[name]?.({ model, store, ...tools })).filter(Boolean);
   const node = element("div", { class: "ah-controls", role: "group", "aria-label": "Controls" },
     ...made.map(({ label }) => label));
   const refreshers = made.map(({ refresh }) => refresh).filter(Boolean);

@@ -1,4 +1,5 @@
 // The heat map widget: shows the weights that the model's scores and mask give, and answers.
+import { settingControls } from "../core/controls.js";
 import { drawMap } from "../core/draw.js";
 import { Explorer } from "../core/explorer.js";
 import { listenTo } from "../core/gestures.js";
@@ -6,17 +7,14 @@ import { planLayout } from "../core/layout.js";
 import { HEARD, MAP } from "../core/skeleton.js";
 import { onStage } from "../core/stage.js";
 import { View } from "../core/view.js";
-import { makeHeatmapControls } from "./controls.js";
+import { MAKERS } from "./controls.js";
 import { HeadGrid } from "./heads.js";
 import { Legend } from "./legend.js";
 import { tensorLiteral } from "./literal.js";
 import { caption, news } from "./news.js";
 import { readArrays, takePicture } from "./picture.js";
+import { SETTINGS } from "./settings.js";
 
-const SETTINGS = [
-  "lengths", "causal", "temperature", "scale", "scaled", "batch", "vmax", "head", "view", "query",
-  "dim_later", "difference_max",
-];
 const CONTENT = [
   "_scores", "_mask", "_values", "_compare", "_gold", "_shape", "query_labels", "key_labels",
   "title", "alt",
@@ -32,13 +30,14 @@ class HeatmapView extends View {
     this.canvas = this.find("canvas");
     this.explorer = new Explorer(root, model, say);
     listenTo(this.canvas, this.explorer);
-    this.controls = makeHeatmapControls(model, { say, copyText: () => this.literal() });
+    this.controls = settingControls(model, SETTINGS, MAKERS,
+      { say, copyText: () => this.literal(), always: model.get("controls").includes("grid") });
     this.grid = model.get("controls").includes("grid") ? new HeadGrid(model) : null;
     this.legend = new Legend(model);
     this.title.after(this.controls.node, ...(this.grid ? [this.grid.node] : []));
     this.map.after(this.legend.node);
     this.readContent();
-    this.follow(SETTINGS, (name) => this.readSettings(name));
+    this.follow([...Object.keys(SETTINGS), "scale"], (name) => this.readSettings(name));
     this.follow(CONTENT, () => this.readContent());
   }
 

@@ -62,6 +62,7 @@ class KernelRegression(Widget):
         "the weight of the darkest colour; by default a round number near 10 / n, ten times the "
         "weight that all points have when they are averaged.",
         positive=True,
+        fixed=True,
     )
     controls = Controls("kernel", "width", "query", "leave_one_out")
 

@@ -35,7 +35,7 @@ class PositionExplorer(Widget):
     """
 
     kinds = t.List(t.Unicode()).tag(sync=True)
-    places = Count(2, 512, 64, "rows", label="")
+    places = Count(2, 512, 64, "rows", fixed=True)
     kind = Choice(
         KINDS,
         "sinusoidal",

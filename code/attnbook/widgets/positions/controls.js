@@ -7,9 +7,7 @@ import { SETTINGS } from "./settings.js";
 
 const ALIBI = "alibi"; // its columns are heads, which are counted from 1
 
-/** Makers in the order in which they stand; those that the settings declare are in the list as well. */
 export const MAKERS = {
-  kind: (tools) => controlFor("kind", SETTINGS.kind, tools),
   size({ model, store }) {
     const alibi = () => model.get("kind") === ALIBI;
     const { label, name, input, show } = slider("Features", { min: 1, max: 64, step: 1 }, 3, String,
@@ -29,7 +27,6 @@ export const MAKERS = {
       made.input.disabled = shown.kind === ALIBI;
     } };
   },
-  place: (tools) => controlFor("place", SETTINGS.place, tools),
   column({ model, store }) {
     const { label, name, input, show } = slider("Feature", { step: 1 }, 3, String,
       (value) => store({ column: model.get("kind") === ALIBI ? value - 1 : value }));
