@@ -1,16 +1,14 @@
-"""What all widgets share in Python: code and name, title, checks of traits, and packed arrays."""
+"""What all widgets share in Python: code and name, settings, title, and packed arrays."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from types import SimpleNamespace
 
 import anywidget
 import numpy as np
 import traitlets as t
 
-from .._checks import as_number, as_place, check_choice
 from . import bundle
 from .settings import Setting, with_arguments, with_lines
 
@@ -18,42 +16,6 @@ WORDS = {  # what every widget takes besides
     "title": Setting("", "one line above the figure."),
     "alt": Setting("", "one sentence for readers who do not see it."),
 }
-
-
-class Number(t.Float):
-    """A finite number, above 0 if `positive`: whatever `float` takes."""
-
-    def __init__(self, default: float = 0.0, *, positive: bool = False):
-        super().__init__(default)
-        self.positive = positive
-
-    def validate(self, obj, value):
-        return as_number(self.name, value, positive=self.positive)
-
-
-def place_of(name: str, what: str, count: Callable):
-    """A check of the trait `name`, a `t.Any`: None, or one of `count(widget)` things, `what`.
-
-    It runs once all traits of a change are set, for `count` hangs on others; and it takes what
-    counts as an int, of numpy too, which `t.Int` would not.
-    """
-
-    @t.validate(name)
-    def check(self, proposal):
-        value = proposal["value"]
-        return value if value is None else as_place(name, value, count(self), what)
-
-    return check
-
-
-def one_of(name: str, known: Callable):
-    """A check of the trait `name`: one of the words `known(widget)`."""
-
-    @t.validate(name)
-    def check(self, proposal):
-        return check_choice(name, proposal["value"], known(self))
-
-    return check
 
 
 class Widget(anywidget.AnyWidget):
@@ -75,21 +37,17 @@ class Widget(anywidget.AnyWidget):
         if Widget in cls.__bases__:  # traitlets makes subclasses of its own
             cls.__module__ = "attnbook.widgets"  # in saved state, wherever the class lives
             cls._settings = {n: one for n, one in vars(cls).items() if isinstance(one, Setting)}
-            if cls._settings:
-                cls._check_setting = t.validate(*cls._settings)(_check_setting)
+            cls._check_setting = t.validate(*cls._settings)(_check_setting)
             for name, setting in cls._settings.items():
                 setting.name = name  # traitlets would do so after this
             entry = bundle.WIDGETS[f"attnbook.widgets.{cls.__name__}"]
             forms = {name: setting.form() for name, setting in cls._settings.items()}
             cls._esm, cls._css = bundle.join(entry, forms), bundle.style(entry)
-            if cls._settings:
-                cls.__doc__ = with_lines(cls.__doc__, {**cls._settings, **WORDS})
-                cls.__signature__ = with_arguments(cls.__init__, {**cls._settings, **WORDS})
+            cls.__doc__ = with_lines(cls.__doc__, {**cls._settings, **WORDS})
+            cls.__signature__ = with_arguments(cls.__init__, {**cls._settings, **WORDS})
         super().__init_subclass__(**kwargs)
 
-    def __init__(self, settings: dict | None = None, alt: str = "", **fixed):
-        if settings is None:
-            return super().__init__(**fixed)
+    def __init__(self, settings: dict, alt: str, **fixed):
         known = {**self._settings, **WORDS}
         if unknown := set(settings) - set(known):
             raise TypeError(f"{type(self).__name__} takes no argument {unknown.pop()!r}")

@@ -128,7 +128,8 @@ class Size(Count):
 class Place(Setting):
     """One of some `things`, by its position from 0; or None, if that is where it may start.
 
-    On a slider; with `list` or `names`, a trait, in a list to choose from.
+    On a slider; with `list` or `names`, a trait, in a list to choose from, which, if it is
+    `optional`, is there where there are several.
     """
 
     def __init__(self, things, what, start=0, says="", *, room=3, **control):
@@ -220,19 +221,22 @@ class Switch(Setting):
 
 
 class Controls(Setting):
-    """What the reader may change: some of `names`, at first all of them or those of `start`."""
+    """What the reader may change: some of `names`, at first all of them or those of `start`.
 
-    def __init__(self, *names, start=None):
+    They stand on the page in this order, or in that of `order`.
+    """
+
+    def __init__(self, *names, start=None, order=None):
         words = ", ".join(f'"{name}"' for name in names)
         says = f"what the reader may change: any of {words}."
         super().__init__(names if start is None else start, says)
-        self.names = names
+        self.names, self.order = names, order or names
 
     def check(self, widget, value):
         return as_some("controls", value, self.names)
 
     def form(self):
-        return {"names": self.names}  # in the order in which they stand
+        return {"names": self.order}
 
     def refused(self, widget):
         return [["no such control"], [self.names[0]] * 2]

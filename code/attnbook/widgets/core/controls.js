@@ -4,7 +4,7 @@ import { button, checkbox, element, segments, select, slider } from "./inputs.js
 import { brief, numeral } from "./words.js";
 
 /** A control that shows the trait `name` as it is. */
-export function tied({ label, show }, model, name) {
+function tied({ label, show }, model, name) {
   return { label, refresh: () => show(model.get(name)) };
 }
 
@@ -60,10 +60,10 @@ function sliderFor(name, setting, { model, store }) {
 }
 
 /** One of some words, or of some things: a list to choose from, or a few side by side. */
-function choiceFor(name, { label, words, of, most, names, beside }, { model, store }) {
+function choiceFor(name, { label, words, of, most, names, beside, optional }, { model, store }) {
   const values = words ? (of ? model.get(of) : Object.keys(words)) : [...Array(boundOf(model, most) + 1).keys()];
   const texts = words ? values.map((word) => words[word]) : names ? model.get(names).map((one) => one.name ?? one) : values;
-  if (values.length < 2 && !words) return null;
+  if (optional && values.length < 2) return null;
   const choose = (value) => store({ [name]: value });
   const made = beside ? segments(label, values.map((value, n) => [value, texts[n]]), choose)
     : select(label, texts, (n) => choose(values[n]), values);
@@ -90,7 +90,7 @@ export function controlFor(name, setting, tools) {
  * may add to what is stored. Returns the node and `refresh`, which brings every input in line with
  * the model. Reset brings all settings back, if there is something to move, or `always`.
  */
-export function settingControls(model, settings, makers = {}, { always = false, adapt = (to) => to, ...tools } = {}) {
+export function makeControls(model, settings, makers = {}, { always = false, reset = true, adapt = (to) => to, ...tools } = {}) {
   const store = (changes) => {
     model.set(adapt(changes));
     model.save_changes();
@@ -98,43 +98,15 @@ export function settingControls(model, settings, makers = {}, { always = false, 
   const { controls, ...others } = settings;
   const moved = Object.entries(others).filter(([, { fixed }]) => !fixed);
   const start = Object.fromEntries(moved.map(([name]) => [name, model.get(name)]));
-  const make = { ...makers };
-  for (const [name, setting] of moved) {
-    if (setting.label) make[name] ??= (all) => controlFor(name, setting, all);
-  }
+  const declared = moved.filter(([, { label }]) => label)
+    .map(([name, setting]) => [name, (all) => controlFor(name, setting, all)]);
+  const make = { ...Object.fromEntries(declared), ...makers };
   const names = controls ? controls.names.filter((name) => model.get("controls").includes(name)) : Object.keys(make);
   const made = names.map((name) => make[name]?.({ model, store, ...tools })).filter(Boolean);
   const node = element("div", { class: "ah-controls", role: "group", "aria-label": "Controls" },
     ...made.map(({ label }) => label));
   const refreshers = made.map(({ refresh }) => refresh).filter(Boolean);
-  if (refreshers.length || always) {
-    node.append(button("Reset", () => { tools.onReset?.(); store(start); }));
-  }
-  node.hidden = !node.children.length;
-  return { node, refresh: (shown) => refreshers.forEach((refresh) => refresh(shown)) };
-}
-
-/**
- * Builds the controls that the model switches on, or all. `makers` by name, in their order: each
- * takes { model, store, ...tools } and returns its node as `label` and, if it shows something,
- * `refresh`; or null where there is nothing to choose. Returns the node and `refresh`, which
- * brings every input in line with the model. Reset brings the traits `moved` back, if there is
- * something to move, or `always`.
- */
-export function makeControls(model, makers, { moved = [], always = false, ...tools } = {}) {
-  const store = (changes) => {
-    tools.before?.();
-    model.set(changes);
-    model.save_changes();
-  };
-  const start = Object.fromEntries(moved.map((name) => [name, model.get(name)]));
-  const names = model.get("controls") ?? Object.keys(makers);
-  const made = Object.keys(makers).filter((name) => names.includes(name))
-    .map((name) => makers[name]({ model, store, ...tools })).filter(Boolean);
-  const node = element("div", { class: "ah-controls", role: "group", "aria-label": "Controls" },
-    ...made.map(({ label }) => label));
-  const refreshers = made.map(({ refresh }) => refresh).filter(Boolean);
-  if (moved.length && (refreshers.length || always)) {
+  if (reset && (refreshers.length || always)) {
     node.append(button("Reset", () => { tools.onReset?.(); store(start); }));
   }
   node.hidden = !node.children.length;

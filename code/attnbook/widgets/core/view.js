@@ -1,5 +1,5 @@
 // What the views of all widgets share: their parts, the model they follow, the room they have.
-import { endsOf, settingControls } from "./controls.js";
+import { endsOf, makeControls } from "./controls.js";
 import { follow } from "./follow.js";
 import { limit, onKeys } from "./gestures.js";
 import { element } from "./inputs.js";
@@ -79,7 +79,7 @@ export class SettingsView extends View {
     this.names = Object.keys(settings).filter((name) => name !== "controls");
     this.canvas = this.find("canvas[tabindex]");
     this.figure = this.canvas.parentNode;
-    this.controls = settingControls(model, settings, makers, tools);
+    this.controls = makeControls(model, settings, makers, tools);
     this.title.after(this.controls.node);
   }
 

@@ -1,5 +1,5 @@
 // The heat map widget: shows the weights that the model's scores and mask give, and answers.
-import { settingControls } from "../core/controls.js";
+import { makeControls } from "../core/controls.js";
 import { drawMap } from "../core/draw.js";
 import { Explorer } from "../core/explorer.js";
 import { listenTo } from "../core/gestures.js";
@@ -30,7 +30,7 @@ class HeatmapView extends View {
     this.canvas = this.find("canvas");
     this.explorer = new Explorer(root, model, say);
     listenTo(this.canvas, this.explorer);
-    this.controls = settingControls(model, SETTINGS, MAKERS,
+    this.controls = makeControls(model, SETTINGS, MAKERS,
       { say, copyText: () => this.literal(), always: model.get("controls").includes("grid") });
     this.grid = model.get("controls").includes("grid") ? new HeadGrid(model) : null;
     this.legend = new Legend(model);
