@@ -16,6 +16,12 @@ import traitlets as t
 from .._checks import as_number, as_place, as_some, check_choice, check_count
 
 
+RAISES = """
+
+    Raises:
+        ValueError: an argument does not fit; the message names it, what came and what is needed."""
+
+
 def bound_of(widget, bound) -> float:
     """What a bound is now."""
     if isinstance(bound, tuple):
@@ -249,13 +255,17 @@ def either(words) -> str:
 
 
 def with_lines(doc: str, settings: dict[str, Setting]) -> str:
-    """A class's docstring, its settings after the arguments that it describes itself."""
+    """A class's docstring, its settings after the arguments that it describes itself.
+
+    What every constructor raises comes after them, where the class does not say it.
+    """
     before, mark, after = doc.partition("    Args:\n")
     own, end, rest = after.partition("\n\n")
     ends = {"initial_indent": " " * 8, "subsequent_indent": " " * 12}
     said = {name: setting.line() for name, setting in settings.items() if setting.says}
     lines = (textwrap.fill(f"{name}: {text}", 96, **ends) for name, text in said.items())
-    return "".join([before, mark, "\n".join([own, *lines] if own else lines), end, rest])
+    raises = "" if "    Raises:\n" in rest else RAISES
+    return "".join([before, mark, "\n".join([own, *lines] if own else lines), raises, end, rest])
 
 
 def with_arguments(function, settings: dict[str, Setting]) -> inspect.Signature:

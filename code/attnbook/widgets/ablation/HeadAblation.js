@@ -14,14 +14,11 @@ import { describeOut, describeQuery, describeRight, withAll } from "./words.js";
 const HINT = "Click a map to take its head out; click again to put it back. Point at a column to see "
   + "what each head adds there.";
 const SKELETON = `
-  <p class="ah-title"></p>
   <div class="ah-legend" aria-hidden="true">
     <span class="ah-key ab-masks"><i class="ah-swatch ah-masked"></i>masked</span>
     <span class="ah-key"><i class="ah-swatch"></i>zero</span>
     <span class="ah-key">small<i class="ah-bar"></i><span class="ah-vmax"></span></span>
-  </div>
-  <p class="ah-readout" aria-hidden="true"></p>
-  <div class="ah-hidden"><p aria-live="polite"></p></div>`;
+  </div>`;
 
 function allHeadsIn({ model, store }) {
   const label = button("All heads in", () => store({ ablated: [] }));

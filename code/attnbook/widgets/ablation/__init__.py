@@ -33,9 +33,6 @@ class HeadAblation(Widget):
         inputs: lines to show above the output, {name: q strings, or a list for each sequence}.
         head_labels: h strings.
 
-    Raises:
-        ValueError: an argument does not fit; the message names it, what came and what is needed.
-
     Source: Vaswani et al. 2017, section 3.2.2; taking heads out: Michel et al. 2019, section 2.
     """
 

@@ -23,12 +23,6 @@ const HINT = {
 };
 const TALLEST = 520; // pixels of a map whose cells could be larger
 const GIVE = 0.12; // the part of its height that it gives way
-const SKELETON = `
-  <p class="ah-title"></p>
-  <div class="al-stage"></div>
-  <p class="ah-readout" aria-hidden="true"></p>
-  <div class="ah-hidden"><p aria-live="polite"></p></div>`;
-
 /** The legend: links, weights, masked; what differs between the views. */
 class AlignmentLegend {
   constructor() {
@@ -60,7 +54,7 @@ class AlignmentLegend {
 
 class AlignmentView extends View {
   constructor(model, root, palette) {
-    super(model, root, palette, SKELETON);
+    super(model, root, palette, '<div class="al-stage"></div>');
     this.stage = this.find(".al-stage");
     this.player = {};
     this.legend = new AlignmentLegend();

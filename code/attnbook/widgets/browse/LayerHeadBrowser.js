@@ -19,7 +19,7 @@ const TALLEST = 440; // of the large map, where the page sets no height
 
 class BrowseView extends View {
   constructor(model, root, palette) {
-    super(model, root, palette, `<p class="ah-title"></p>${FIGURE}`);
+    super(model, root, palette, FIGURE, "");
     [this.figure, this.heading] = [".lb-figure", ".lb-heading"].map((name) => this.find(name));
     this.canvas = this.find(".ah-map canvas");
     this.explorer = new CellExplorer(root, model, (text) => this.voice.say(text));

@@ -3,13 +3,14 @@ import { endsOf, makeControls } from "./controls.js";
 import { follow } from "./follow.js";
 import { limit, onKeys } from "./gestures.js";
 import { element } from "./inputs.js";
+import { HEARD } from "./skeleton.js";
 import { Voice } from "./voice.js";
 
 export class View {
-  /** `skeleton` holds a title, a read-out, and what is only heard. */
-  constructor(model, root, palette, skeleton) {
+  /** `skeleton` stands between the title and, last, the read-out and what is only heard. */
+  constructor(model, root, palette, skeleton, last = HEARD) {
     Object.assign(this, { model, root, palette });
-    root.innerHTML = skeleton;
+    root.innerHTML = `<p class="ah-title"></p>${skeleton}${last}`;
     this.title = this.find(".ah-title");
     this.readout = this.find(".ah-readout");
     this.voice = new Voice(root);
@@ -73,8 +74,8 @@ export class View {
  * `keys(picture)`, the changes that keys make.
  */
 export class SettingsView extends View {
-  constructor(model, root, palette, { skeleton, settings, makers, tools, describe, fill, moving = [] }) {
-    super(model, root, palette, skeleton);
+  constructor(model, root, palette, { skeleton, last, settings, makers, tools, describe, fill, moving = [] }) {
+    super(model, root, palette, skeleton, last);
     Object.assign(this, { settings, describe, fill, moving });
     this.names = Object.keys(settings).filter((name) => name !== "controls");
     this.canvas = this.find("canvas[tabindex]");

@@ -1,6 +1,6 @@
 // A haystack: many keys, one query, a cheap choice among them; what it keeps and what it misses.
 import { limit, pointOn } from "../core/gestures.js";
-import { HEARD } from "../core/skeleton.js";
+import { figureOf } from "../core/skeleton.js";
 import { onStage } from "../core/stage.js";
 import { SettingsView } from "../core/view.js";
 import { choose, denseWeights, judge } from "./choose.js";
@@ -16,10 +16,7 @@ function roundUp(weight) {
 }
 
 const SKELETON = `
-  <p class="ah-title"></p>
-  <div class="hx-figure">
-    <canvas tabindex="0" role="application" aria-roledescription="keys"></canvas>
-  </div>
+  ${figureOf("hx-figure", "keys")}
   <div class="ah-legend" aria-hidden="true">
     <span class="ah-key"><i class="hx-dot"></i><i class="hx-dot hx-large"></i>weight in dense attention, up to <span class="hx-top"></span></span>
     <span class="ah-key"><i class="hx-bars"></i>cheap score</span>
@@ -27,8 +24,7 @@ const SKELETON = `
     <span class="ah-key"><i class="hx-ring"></i>needle</span>
     <span class="ah-key"><i class="hx-ring hx-missing"></i>missed</span>
   </div>
-  <p class="hx-said" aria-hidden="true"></p>
-  ${HEARD}`;
+  <p class="hx-said" aria-hidden="true"></p>`;
 
 class HaystackView extends SettingsView {
   constructor(model, root, palette) {

@@ -4,7 +4,7 @@ import { drawMap } from "../core/draw.js";
 import { Explorer } from "../core/explorer.js";
 import { listenTo } from "../core/gestures.js";
 import { planLayout } from "../core/layout.js";
-import { HEARD, MAP } from "../core/skeleton.js";
+import { MAP } from "../core/skeleton.js";
 import { onStage } from "../core/stage.js";
 import { View } from "../core/view.js";
 import { MAKERS } from "./controls.js";
@@ -20,11 +20,10 @@ const CONTENT = [
   "title", "alt",
 ];
 const TALLEST = 440; // pixels of a map below its heads, where the page sets no height
-const SKELETON = `<p class="ah-title"></p>${MAP}${HEARD}`;
 
 class HeatmapView extends View {
   constructor(model, root, palette) {
-    super(model, root, palette, SKELETON);
+    super(model, root, palette, MAP);
     const say = (text) => this.voice.say(text);
     this.map = this.find(".ah-map");
     this.canvas = this.find("canvas");

@@ -37,9 +37,6 @@ class AttentionHeatmap(base.Widget):
         compare_labels: what the first and the second scores are called.
         gold: boolean marks, (q, k) or (b, q, k), to be outlined; axes of size 1 are broadcast.
 
-    Raises:
-        ValueError: an argument does not fit; the message names it, what came and what is needed.
-
     Source: the four moves as in Vaswani et al. 2017, equation 1, with the scores given.
     """
 

@@ -18,7 +18,6 @@ const BESIDE = 520; // from this width on, the map stands beside the plot
 const GAP = 16;
 const CONTENT = ["_x", "_y", "_queries", "_truth"];
 const SKELETON = `
-  <p class="ah-title"></p>
   <div class="ak-figure">
     <canvas class="ak-plot" tabindex="0" role="application" aria-roledescription="plot"></canvas>
     <div class="ah-map" aria-hidden="true"><canvas></canvas><div class="ah-ring"></div></div>
@@ -52,7 +51,7 @@ function query({ store }) {
 class KernelView extends SettingsView {
   constructor(model, root, palette) {
     super(model, root, palette,
-      { skeleton: SKELETON, settings: SETTINGS, makers: { query }, describe: describeQuery, fill: fillKernelTable,
+      { skeleton: SKELETON, last: "", settings: SETTINGS, makers: { query }, describe: describeQuery, fill: fillKernelTable,
         moving: ["leave_one_out", ...CONTENT] });
     this.map = this.find(".ah-map canvas");
     this.ring = this.find(".ah-ring");

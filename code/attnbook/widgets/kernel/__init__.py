@@ -33,9 +33,6 @@ class KernelRegression(Widget):
             of `x`, as many as `truth` has, or 50.
         kernels: the kernels to choose from, of "gaussian", "boxcar", "epanechnikov", "triangular".
 
-    Raises:
-        ValueError: an argument does not fit; the message names it, what came and what is needed.
-
     Source: Nadaraya 1964; Watson 1964.
     """
 

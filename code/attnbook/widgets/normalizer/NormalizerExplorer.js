@@ -1,6 +1,6 @@
 // Normalisers: a few scores that can be dragged, their weights, and what comes back to them.
 import { limit, onDrag } from "../core/gestures.js";
-import { HEARD } from "../core/skeleton.js";
+import { figureOf } from "../core/skeleton.js";
 import { onStage } from "../core/stage.js";
 import { SettingsView } from "../core/view.js";
 import { drawRows, planRows, scoreAt, weightsAt } from "./rows.js";
@@ -10,11 +10,7 @@ import { describeKey, describeShares, fillShares } from "./words.js";
 
 const MOST = 3; // the largest score
 const SKELETON = `
-  <p class="ah-title"></p>
-  <div class="an-figure">
-    <canvas tabindex="0" role="application" aria-roledescription="scores of keys"></canvas>
-  </div>
-  ${HEARD}`;
+  ${figureOf("an-figure", "scores of keys")}`;
 
 class NormalizerView extends SettingsView {
   constructor(model, root, palette) {

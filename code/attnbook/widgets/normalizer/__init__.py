@@ -39,9 +39,6 @@ class NormalizerExplorer(Widget):
         labels: words, the keys; by default key 1, key 2, ...
         slopes: how the loss changes with each weight; by default only the last key is useful, -1.
 
-    Raises:
-        ValueError: an argument does not fit; the message names it, what came and what is needed.
-
     Source: Peters, Niculae and Martins 2019, section 3.
     """
 

@@ -1,6 +1,6 @@
 // The pattern designer: a mask of up to four terms, what it keeps, and how far a query reaches.
 import { pointOn } from "../core/gestures.js";
-import { HEARD } from "../core/skeleton.js";
+import { figureOf } from "../core/skeleton.js";
 import { onStage } from "../core/stage.js";
 import { SettingsView } from "../core/view.js";
 import { combine, countPairs, layersTo } from "./pattern.js";
@@ -12,18 +12,14 @@ import { describePattern, fillPattern, pythonText } from "./words.js";
 const BESIDE = 600; // from this width on, the terms stand beside the mask
 const LEAST_SIDE = 220;
 const SKELETON = `
-  <p class="ah-title"></p>
-  <div class="pd-figure">
-    <canvas tabindex="0" role="application" aria-roledescription="mask"></canvas>
-  </div>
+  ${figureOf("pd-figure", "mask")}
   <div class="ah-legend" aria-hidden="true">
     <span class="ah-key"><i class="ah-swatch pd-kept"></i>may attend</span>
     <span class="ah-key"><i class="ah-swatch pd-own"></i>the query may attend</span>
     <span class="ah-key"><i class="ah-swatch pd-far"></i>reached by way of others</span>
     <span class="ah-key"><i class="ah-swatch ah-masked"></i>masked, or not reached</span>
   </div>
-  <div class="pd-code" role="group" tabindex="0" aria-label="The same mask in Python"></div>
-  ${HEARD}`;
+  <div class="pd-code" role="group" tabindex="0" aria-label="The same mask in Python"></div>`;
 
 class PatternsView extends SettingsView {
   constructor(model, root, palette) {

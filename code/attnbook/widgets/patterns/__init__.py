@@ -48,9 +48,6 @@ class PatternDesigner(Widget):
     A reader who makes `n` smaller loses nothing: places past the end are left out, a count stops
     at n, and the query at the last place.
 
-    Raises:
-        ValueError: an argument does not fit; the message names it, what came and what is needed.
-
     Source: Child et al. 2019; Beltagy et al. 2020, section 3.1; Zaheer et al. 2020, section 2.
     """
 

@@ -1,7 +1,6 @@
 // The positions explorer: a table of places, one of its columns as a curve, and likeness by offset.
 import { limit, onDrag } from "../core/gestures.js";
 import { cellAt } from "../core/layout.js";
-import { HEARD } from "../core/skeleton.js";
 import { onStage } from "../core/stage.js";
 import { SettingsView } from "../core/view.js";
 import { MAKERS, within } from "./controls.js";
@@ -13,7 +12,6 @@ import { captions, describePlace, fillPlaces } from "./words.js";
 const BESIDE = 520; // from this width on, the curves stand beside the table
 const GAP = 16;
 const SKELETON = `
-  <p class="ah-title"></p>
   <div class="ap-figure">
     <canvas class="ap-table" tabindex="0" role="application" aria-roledescription="table of places"></canvas>
     <div class="ap-lines" aria-hidden="true"><canvas class="ap-curve"></canvas><canvas class="ap-likeness"></canvas></div>
@@ -23,8 +21,7 @@ const SKELETON = `
     <span class="ah-key ap-factor">0<i class="ah-bar"></i>1</span>
     <span class="ah-key"><i class="ap-dot"></i>place</span>
     <span class="ah-key"><i class="ap-dot ap-other"></i>place + offset</span>
-  </div>
-  ${HEARD}`;
+  </div>`;
 
 class PositionsView extends SettingsView {
   constructor(model, root, palette) {

@@ -28,9 +28,6 @@ class PositionExplorer(Widget):
     Args:
         kinds: the encodings to choose from, of "sinusoidal", "rotary", "alibi".
 
-    Raises:
-        ValueError: an argument does not fit; the message names it, what came and what is needed.
-
     Source: Vaswani et al. 2017, section 3.5; Su et al. 2021; Press et al. 2022.
     """
 

@@ -1,7 +1,7 @@
 // The sampler: a next-token distribution, what temperature and cuts leave of it, and a text drawn.
 import { limit, pointOn } from "../core/gestures.js";
 import { button, element } from "../core/inputs.js";
-import { HEARD } from "../core/skeleton.js";
+import { figureOf } from "../core/skeleton.js";
 import { onStage } from "../core/stage.js";
 import { SettingsView } from "../core/view.js";
 import { drawBars, lineAt, lineCount, linesOf, planBars } from "./bars.js";
@@ -12,17 +12,13 @@ import { describeKept, describeToken, fillTokens, visible } from "./words.js";
 
 const LINE = 24; // pixels of one bar where the page does not say how high the widget is
 const SKELETON = `
-  <p class="ah-title"></p>
   <div class="ns-text" tabindex="0" role="region" aria-label="The text so far"><span></span><b></b><mark></mark></div>
-  <div class="ns-figure">
-    <canvas tabindex="0" role="application" aria-roledescription="bars of tokens"></canvas>
-  </div>
+  ${figureOf("ns-figure", "bars of tokens")}
   <div class="ah-legend" aria-hidden="true">
-    <span class="ah-key"><i class="ah-swatch ns-drawn"></i>probability in the draw</span>
-    <span class="ah-key"><i class="ns-own"></i>the model’s own</span>
+    <span class="ah-key"><i class="ah-swatch ah-weight"></i>probability in the draw</span>
+    <span class="ah-key"><i class="ah-own"></i>the model’s own</span>
     <span class="ah-key"><i class="ah-swatch ah-masked"></i>cut</span>
-  </div>
-  ${HEARD}`;
+  </div>`;
 
 /** The buttons that write: `write(count)` draws tokens, `back()` takes one back. */
 function draw({ model, write, back }) {

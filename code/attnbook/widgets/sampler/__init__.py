@@ -48,9 +48,6 @@ class NextTokenSampler(Widget):
         end: the token that ends a text, if there is one.
         seed: an int, from which the chance of all draws comes.
 
-    Raises:
-        ValueError: an argument does not fit; the message names it, what came and what is needed.
-
     Source: Fan et al. 2018, section 5; Holtzman et al. 2020, section 3.1; Nguyen et al. 2025,
     section 3.
     """

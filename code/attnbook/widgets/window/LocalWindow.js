@@ -1,7 +1,7 @@
 // Local attention: the keys of one query, a window over them that can be moved and widened.
 import { binary } from "../core/binary.js";
 import { onDrag } from "../core/gestures.js";
-import { HEARD } from "../core/skeleton.js";
+import { figureOf } from "../core/skeleton.js";
 import { onStage } from "../core/stage.js";
 import { SettingsView } from "../core/view.js";
 import { drawLines, placeAt, planLines } from "./columns.js";
@@ -11,17 +11,13 @@ import { describeWindow, fillWindow } from "./words.js";
 
 const LINE = 26; // pixels of one key where the page does not say how high the widget is
 const SKELETON = `
-  <p class="ah-title"></p>
-  <div class="aw-figure">
-    <canvas tabindex="0" role="application" aria-roledescription="bars of keys"></canvas>
-  </div>
+  ${figureOf("aw-figure", "bars of keys")}
   <div class="ah-legend" aria-hidden="true">
-    <span class="ah-key"><i class="ah-swatch aw-weight"></i>local weight</span>
-    <span class="ah-key"><i class="aw-whole"></i>global weight</span>
+    <span class="ah-key"><i class="ah-swatch ah-weight"></i>local weight</span>
+    <span class="ah-key"><i class="ah-own"></i>global weight</span>
     <span class="ah-key"><i class="ah-swatch aw-bell"></i>window and bell</span>
     <span class="ah-key"><i class="ah-swatch ah-masked"></i>outside</span>
-  </div>
-  ${HEARD}`;
+  </div>`;
 
 class WindowView extends SettingsView {
   constructor(model, root, palette) {

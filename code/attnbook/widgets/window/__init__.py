@@ -25,9 +25,6 @@ class LocalWindow(Widget):
         labels: k words, the keys; by default their places.
         gold: the places of the keys that the query should find, set in bold.
 
-    Raises:
-        ValueError: an argument does not fit; the message names it, what came and what is needed.
-
     Source: Luong et al. 2015, section 3.2.
     """
 
