@@ -1,6 +1,7 @@
 """The heat map's Python side: what it takes, refuses, saves and prints."""
 
 import base64
+import inspect
 import json
 import re
 import subprocess
@@ -10,9 +11,9 @@ import numpy as np
 import pytest
 import torch
 from attnbook_testing.refusals import refuses
-from attnbook_testing.widgets import REFUSED, SMALL
+from attnbook_testing.widgets import MAKE, REFUSED
 
-from attnbook import plots
+from attnbook import plots, widgets
 from attnbook.widgets import STUB_ESM, AttentionHeatmap, base, bundle, stub_state
 
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
@@ -138,37 +139,53 @@ def test_a_module_comes_after_what_it_imports(tmp_path, monkeypatch):
 # laws of every widget
 
 
-each = pytest.mark.parametrize("name", SMALL)
+each = pytest.mark.parametrize("name", MAKE)
 
 
 @each
 def test_what_a_reader_sets_is_checked_too(name):
-    widget = SMALL[name]()
-    for trait, value in REFUSED[name].items():
+    """Each setting takes its own values, and refuses those past its ends, naming itself."""
+    widget = MAKE[name]()
+    wrong = [(trait, value) for trait, value in REFUSED.get(name, {}).items()]
+    for trait, setting in widget._settings.items():
+        wrong += [(trait, value) for value in setting.refused(widget)]
         before = getattr(widget, trait)
-        refuses(ValueError, trait, setattr, widget, trait, value)
+        for value in setting.others(widget):
+            setattr(widget, trait, value)
+            assert getattr(widget, trait) == value
+        setattr(widget, trait, before)
+    assert len(wrong) > 4
+    for trait, value in wrong:
+        before = getattr(widget, trait)
+        refuses((TypeError, ValueError), trait, setattr, widget, trait, value)
         assert getattr(widget, trait) == before
 
 
 @each
+def test_its_settings_are_arguments_and_are_described(name):
+    widget = MAKE[name]()
+    kind = getattr(widgets, name)
+    given = inspect.signature(kind).parameters
+    for trait in (*widget._settings, "title", "alt"):
+        assert trait in given and re.search(rf"^ {{8}}[\w, ]*\b{trait}\b", kind.__doc__, re.M)
+    refuses(TypeError, "no such", MAKE[name], **{"no such": 1})
+
+
+@each
 def test_a_saved_state_is_light_stable_and_holds_no_code(name):
-    widget = SMALL[name]()
-    kind = f"attnbook.widgets.{type(widget).__name__}"
+    widget = MAKE[name]()
+    kind = f"attnbook.widgets.{name}"
     assert widget._anywidget_id == kind and kind in bundle.WIDGETS
-    assert kind in bundle.registry_script() and repr(widget) == repr(SMALL[name]())
+    assert kind in bundle.registry_script() and repr(widget) == repr(MAKE[name]())
     state = type(widget).get_manager_state(widgets=[widget])
     size, stubbed = len(json.dumps(state)), stub_state(state)
     assert len(json.dumps(state)) == size, "the argument was changed"
     traits, kept = (s["state"][widget.model_id]["state"] for s in (state, stubbed))
     assert {key for key in traits if traits[key] != kept[key]} == {"_esm", "_css"}
     assert kept["_esm"] == STUB_ESM and "run this cell" in STUB_ESM.lower()
-    assert len(json.dumps(stubbed)) < 10_000 < size
+    assert size - len(json.dumps(stubbed)) > 10_000
     assert stub_state(state["state"]) == stubbed["state"], "the inner form works too"
     assert stub_state(stubbed) == stubbed
-
-
-def test_every_widget_has_a_small_one():
-    assert len(SMALL) == len(bundle.WIDGETS)
 
 
 @pytest.mark.parametrize("widget", bundle.WIDGETS)

@@ -2,7 +2,8 @@
 
 A bound is a number, or says where in the widget it stands: "n" is that trait, "_shape.1" one of
 its numbers, and a list stands for its length, "labels - 1" for one less; of several bounds in a
-tuple the least counts. The page's script reads the same words (`core/controls.js`).
+tuple the least counts. The page's script reads the same words (`core/controls.js`). Where it makes
+the control by itself, a bound may also be a function of the widget.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ import traitlets as t
 
 from .._checks import as_number, as_place, as_some, check_choice, check_count
 
-
 RAISES = """
 
     Raises:
@@ -27,7 +27,7 @@ def bound_of(widget, bound) -> float:
     if isinstance(bound, tuple):
         return min(bound_of(widget, one) for one in bound)
     if not isinstance(bound, str):
-        return bound
+        return bound(widget) if callable(bound) else bound
     place, _, less = bound.partition(" - ")
     name, _, at = place.partition(".")
     value = getattr(widget, name)
@@ -107,7 +107,8 @@ class Count(Setting):
         return f"{self.says}, {self.least} to {self.most}." if known else self.says
 
     def values(self, widget):
-        return [self.control.get("step", self.least), bound_of(widget, self.top)]
+        ends = self.control.get("step", self.least), bound_of(widget, self.top)
+        return [*filter(math.isfinite, ends)]
 
     def refused(self, widget):
         past = [self.least - 1, bound_of(widget, self.most) + 1]
@@ -142,19 +143,20 @@ class Place(Setting):
         super().__init__(start, says, **{"most": f"{things} - 1", "room": room} | control)
         self.things, self.what = things, what
 
+    def count(self, widget) -> int:
+        """How many there are; where there must be one, the first may be asked for."""
+        return max(bound_of(widget, self.things), 0 if self.start is None else 1)
+
     def check(self, widget, value):
         if value is None and self.start is None:
             return None
-        count = bound_of(widget, self.things)
-        if self.start is not None:  # where there must be one, the first may be asked for
-            count = max(1, count)
-        return as_place(self.name, value, count, self.what)
+        return as_place(self.name, value, self.count(widget), self.what)
 
     def values(self, widget):
-        return sorted({0, bound_of(widget, self.things) - 1})
+        return sorted({0, self.count(widget) - 1})
 
     def refused(self, widget):
-        return [-1, bound_of(widget, self.things), 0.5]
+        return [-1, self.count(widget), 0.5]
 
 
 class Choice(Setting):
@@ -168,8 +170,8 @@ class Choice(Setting):
         return check_choice(self.name, value, self.values(widget))
 
     def line(self):
-        words = either([f'"{word}"' for word in self.words])
-        return self.says if self.of else f"{self.says}: {words}."
+        words = [f'"{word}"' for word in self.words]
+        return self.says if self.of else f"{self.says}: {either(words)}."
 
     def values(self, widget):
         return list(getattr(widget, self.of) if self.of else self.words)
@@ -203,7 +205,7 @@ class Number(Setting):
 
     def values(self, widget):
         ends = (float(bound_of(widget, end)) for end in self.ends)
-        return [end for end in ends if math.isfinite(end)]
+        return [*filter(math.isfinite, ends)]
 
     def refused(self, widget):
         bounds = [bound_of(widget, self.least) - 1, bound_of(widget, self.most) + 1]

@@ -5,10 +5,11 @@ import re
 import numpy as np
 import pytest
 from attnbook_testing.alignments import AFTER, BEFORE, examples, score, verdict
+from attnbook_testing.widgets import viewer
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from page_parts import DARK, colours, live, pictures, pixels, readout, rgb, ring_of, said, soon, use
-from widget_rows import MODELS, VERDICTS, assert_card, cards, viewer
+from widget_rows import MODELS, VERDICTS, assert_card, cards
 
 from attnbook import plots
 from attnbook.widgets import AlignmentViewer

@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import browser_harness as harness
 import jupyter_page
 import slices
+from book_widgets import NAMES as CLASSES
 
 sys.path.insert(0, str(harness.ROOT / "code" / "tools"))
 from gates import KERNEL_ENV
@@ -41,20 +42,9 @@ SHOWS_ALL = (
     "07_transformer_measured",
     "gallery",
 )
-# What a line of Python does to a widget so that its picture must change.
-STEER = {
-    "AttentionHeatmap": "w.temperature *= 2",
-    "AlignmentViewer": "w.step = 1 if w.step == 0 else 0",
-    "HaystackExplorer": "w.query = 1 if w.query == 0 else 0",
-    "HeadAblation": "w.ablated = [] if w.ablated else [0]",
-    "KernelRegression": "w.width *= 2",
-    "LayerHeadBrowser": "w.head = 1 if w.head == 0 else 0",
-    "LocalWindow": "w.radius = 1 if w.radius == 2 else 2",
-    "NextTokenSampler": "w.temperature *= 2",
-    "PatternDesigner": "w.layers = 1 if w.layers == 2 else 2",
-    "NormalizerExplorer": "w.k = 1 if w.k == 2 else 2; w.normalizer = 'top_k'",
-    "PositionExplorer": "w.place += 1",
-}
+# A line of Python that moves the first setting of a widget that can be moved.
+STEER = "name, value = next((n, v) for n, one in w._settings.items() for v in one.others(w)"
+STEER += " if not one.fixed); setattr(w, name, value)"
 FIND = "import ipywidgets; w = ipywidgets.widgets.widget._instances['{}']; "
 STATE = "import hashlib; print(hashlib.md5(repr([(k, bytes(v) if isinstance(v, memoryview) else v)"
 STATE += " for k, v in sorted(w.get_state().items())]).encode()).hexdigest())"
@@ -142,7 +132,7 @@ def try_widget(page, place, model, kind):
 def steer(page, place, model, kind):
     """A trait set in Python is seen in the cell at this place."""
     before = page("look", place)
-    page("python", FIND.format(model) + STEER[kind])
+    page("python", FIND.format(model) + STEER)
     page.wait("changed", place, before)
 
 
@@ -263,7 +253,7 @@ def test_notebook_7_shows_them_too(jupyter, seven, name):
     if name == SHOWS_ALL[0] or name not in jupyter.ran:
         page.run_all()
     try_all(page, name, known)
-    assert name != SHOWS_ALL[-1] or known == set(STEER)
+    assert name != SHOWS_ALL[-1] or known == set(CLASSES)
 
 
 TRAIN = """\

@@ -7,7 +7,7 @@ import traitlets as t
 
 from ..._checks import as_place, check_choice
 from .. import base
-from ..settings import Choice, Controls, Number, Place, Setting, Switch
+from ..settings import Choice, Controls, Number, Place, Switch
 from .examples import MASKED, UNITS, AlignmentExample, as_examples
 
 __all__ = ["AlignmentExample", "AlignmentViewer"]
@@ -54,19 +54,21 @@ class AlignmentViewer(base.Widget):
         names="_examples",
         optional=True,
     )
-    model = Setting(
+    model = Choice(
+        {},
         lambda fixed: fixed.model_labels[0],
         "the label of the model to show; by default the first.",
-        test=lambda widget, value: check_choice("model", value, widget.model_labels),
+        of="model_labels",
+        label="",
     )
     side_by_side = Switch(says="whether all models are shown beside each other.", label="")
     view = Choice({"map": "Heat map", "lines": "Lines"}, "map", "how they are drawn", beside=True)
-    step = Setting(
+    step = Place(
+        lambda widget: len(widget._examples[widget.example]["target"]),
+        "target tokens",
         lambda fixed: len(fixed._examples[fixed.example]["target"]) - 1,
         "the target token that decoding has reached, from 0; by default the last.",
-        test=lambda widget, value: as_place(
-            "step", value, len(widget._shown["target"]), "target tokens"
-        ),
+        label="",
     )
     vmax = Number(
         1.0,

@@ -77,17 +77,11 @@ class LayerHeadBrowser(base.Widget):
         names="_examples",
         optional=True,
     )
-    layer = Setting(
-        0,
-        "its position, from 0.",
-        test=lambda widget, value: as_place(
-            "layer", value, widget._sizes[widget.kind][0], "layers"
-        ),
+    layer = Place(
+        lambda widget: widget._sizes[widget.kind][0], "layers", 0, "its position, from 0.", label=""
     )
-    head = Setting(
-        0,
-        "its position, from 0.",
-        test=lambda widget, value: as_place("head", value, widget._sizes[widget.kind][1], "heads"),
+    head = Place(
+        lambda widget: widget._sizes[widget.kind][1], "heads", 0, "its position, from 0.", label=""
     )
     cell = Setting(None, "(query, key) to pin at the start, positions from 0.", test=_as_cell)
     vmax = Number(1.0, "the weight of the darkest colour, in all maps.", positive=True, fixed=True)

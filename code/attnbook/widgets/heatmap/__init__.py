@@ -51,15 +51,15 @@ class AttentionHeatmap(base.Widget):
     head_labels = t.List(t.Unicode()).tag(sync=True)  # empty: no head axis
     compare_labels = t.List(t.Unicode()).tag(sync=True)
     scale = t.Float().tag(sync=True)  # 0: the scores are not raw dot products
+    temperature = Number(
+        1.0, "positive; divides the scores.", positive=True, ends=(0.1, 10), steps=40, room=5
+    )
     lengths = Setting(
         lambda fixed: [fixed._shape[-1]] * fixed._shape[0],
         "valid keys of each sequence, (b,), integers.",
         test=lambda widget, value: arguments.as_lengths(value, widget._shape[0], widget._shape[-1]),
     )
     causal = Switch(says="whether a query sees only keys that are not after it.")
-    temperature = Number(
-        1.0, "positive; divides the scores.", positive=True, ends=(0.1, 10), steps=40, room=5
-    )
     scaled = Switch(True, "whether they are divided at the start.", label="")
     batch = Place("_shape.0", "sequences", 0, "the sequence to show.", label="Sequence", list=True)
     head = Place("head_labels", "heads", 0, "the head to show.", names="head_labels")

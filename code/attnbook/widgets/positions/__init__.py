@@ -41,7 +41,7 @@ class PositionExplorer(Widget):
         of="kinds",
         beside=True,
     )
-    d_model = Count(1, 64, 32, "features; rotary takes whole pairs", label="")
+    d_model = Count(1, 64, 32, "features, of which rotary takes whole pairs", label="")
     num_heads = Count(1, 16, 8, "heads of ALiBi", label="")
     base = Number(
         10_000.0,
