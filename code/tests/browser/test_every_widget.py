@@ -10,7 +10,7 @@ import pytest
 from book_widgets import NAMES, SAVED, moved, others, settings_of
 from page_parts import DARK, live, pictures, soon, use
 from site_checks import complaints
-from widget_rows import LARGE, ODD, ROWS, shows, tells
+from widget_rows import ROWS, large, odd, shows, tells
 
 WORD = '<img src="nowhere.png">'  # a label that must not become markup
 each = pytest.mark.parametrize("name", NAMES)
@@ -72,6 +72,8 @@ def test_settings_move_from_both_sides(show, name):
                 assert slider.count() == (state[when] in needed)
         page.wait_for_timeout(200)  # tables are written
         before = look(page)
+        if name != "AttentionHeatmap":  # which speaks of what is pointed at
+            assert live(page), f"{trait} is not announced"
         looks.append(before)
         states.append(moved(model, **state))
     assert states and complaints(page) == []
@@ -192,7 +194,7 @@ def fits(page):
 
 
 def test_the_largest_fit_a_phone(show):
-    shown = show(*LARGE(), width=360, theme="dark")
+    shown = show(*large(), width=360, theme="dark")
     fits(shown.page)
     assert not shown.faults
 
@@ -206,10 +208,10 @@ def press_through(page, focus):
 
 
 def test_those_with_nothing_or_one_of_everything_do_not_fail(show):
-    shown = show(*ODD())
+    shown = show(*odd())
     press_through(shown.page, "canvas[tabindex], .ab-output")
     awake = shown.page.locator(".attn-widget[data-widget=awake]").count()
-    assert awake == len(ODD()) and not shown.faults
+    assert awake == len(odd()) and not shown.faults
 
 
 def with_markup(value, fixed):

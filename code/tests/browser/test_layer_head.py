@@ -158,16 +158,6 @@ def test_pointing_tells_and_a_click_pins(show):
     assert readout(page).startswith(cell_said(widget, (3, 1)))
 
 
-def test_it_starts_where_python_says(show):
-    widget = browser_of(kind="cross", example=1, layer=1, head=1, cell=(2, 3))
-    page = show(widget).page
-    soon(page, shows, page, widget)
-    assert readout(page).startswith(cell_said(widget, (2, 3)))
-    small(page, 0, 0).click()
-    use(page, "button", "Reset")
-    soon(page, shows, page, widget)
-
-
 def test_masked_zero_and_small_are_told_apart(show):
     """On the large map and on the small one."""
     weights = np.zeros((1, 1, 3, 3))

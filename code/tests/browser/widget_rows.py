@@ -19,6 +19,7 @@ from attnbook_testing.widgets import (
     SIZES,
     TOKENS,
     browsed,
+    browser_of,
     compared_heads,
     designed,
     explorer,
@@ -45,6 +46,7 @@ from attnbook.widgets import (
     PatternDesigner,
     PositionExplorer,
 )
+from attnbook.widgets.positions import KINDS
 
 NUMBER = re.compile(r"(?:< )?[−+-]?\d[\d,]*(?:\.\d+)?")
 
@@ -110,8 +112,6 @@ class Row:
     states: list = field(default_factory=list)  # options that show what no single setting does
     moves: list = field(default_factory=list)  # (role, name, value, the traits Python would set)
     keys: list = field(default_factory=list)  # (key or None, the traits it sets, or what is heard)
-    odd: Callable = list  # odd() -> widgets that have nothing to show, or one of everything
-    large: Callable = list  # large() -> widgets that hardly fit a phone
     reset: str | None = "Reset"
     focus: str = "canvas[tabindex]"
 
@@ -156,18 +156,14 @@ def hits_in(widget, view) -> int:
     return hits
 
 
-ARROWS = [("ArrowDown", (1, 0)), ("ArrowDown", (2, 0)), ("ArrowRight", (2, 1)), ("Home", (2, 0))]
+ARROWS = [
+    (None, (0, 0)),
+    ("ArrowDown", (1, 0)),
+    ("ArrowDown", (2, 0)),
+    ("ArrowRight", (2, 1)),
+    ("Home", (2, 0)),
+]
 ARROWS += [("ArrowLeft", (2, 0)), ("PageDown", (7, 0)), ("End", (7, 7)), ("ArrowUp", (6, 7))]
-
-
-def odd_heatmaps():
-    return [AttentionHeatmap(torch.zeros(size), controls=["causal"]) for size in ((0, 3), (3, 0))]
-
-
-def large_heatmaps():
-    words = [f"a rather long token {n}" for n in range(64)]
-    large = AttentionHeatmap(torch.randn(64, 64), query_labels=words, key_labels=words)
-    return [large, explorer(), compared_heads(), compared_heads(view="difference")]
 
 
 # Kernel regression
@@ -203,6 +199,16 @@ def kernel_table(widget):
     ]
 
 
+KERNEL_KEYS = [
+    (None, 25),
+    ("ArrowRight", 26),
+    ("ArrowDown", 27),
+    ("ArrowLeft", 26),
+    ("ArrowUp", 25),
+]
+KERNEL_KEYS += [("PageDown", 35), ("PageUp", 25), ("End", 49), ("ArrowRight", 49), ("Home", 0)]
+
+
 # The positions explorer
 
 
@@ -219,16 +225,9 @@ def positions_reads(widget):
 
 
 def positions_table(widget):
-    everywhere = range(widget.places)
-    return [
-        *zip(
-            everywhere,
-            (i - widget.place for i in everywhere),
-            widget.curve(),
-            widget.similarity(),
-            strict=True,
-        )
-    ]
+    places = np.arange(widget.places)
+    given = places, places - widget.place, widget.curve(), widget.similarity()
+    return [*zip(*given, strict=True)]
 
 
 # The layer × head browser
@@ -261,19 +260,23 @@ def cell_said(widget, place) -> str:
     return f"{text} → weight {two(widget.weights()[i, j])}"
 
 
+BROWSER_KEYS = [
+    (None, (0, 0)),
+    ("ArrowDown", (1, 0)),
+    ("ArrowDown", (2, 0)),
+    ("ArrowRight", (2, 1)),
+]
+BROWSER_KEYS += [("ArrowRight", (2, 2)), ("End", (2, 3)), ("ArrowUp", (1, 3))]
+
+
 def browser_table(widget):
-    queries, _ = widget.tokens()
-    maps = zip(queries, widget.weights(), widget.allowed(), widget.gold("sure"), strict=True)
-    return [
-        [
-            query,
-            *(
-                (two(w) if ok else "masked") + " (gold)" * bool(gold)
-                for w, ok, gold in zip(*map_, strict=True)
-            ),
-        ]
-        for query, *map_ in maps
-    ]
+    """As the heat map's, with two digits; what Python holds in 255 steps is said so."""
+    rows = []
+    maps = zip(widget.weights(), widget.allowed(), widget.gold("sure"), strict=True)
+    for query, (weights, allowed, gold) in zip(widget.tokens()[0], maps, strict=True):
+        texts = [two(w) if ok else "masked" for w, ok in zip(weights, allowed, strict=True)]
+        rows.append([query, *(t + " (gold)" * bool(g) for t, g in zip(texts, gold, strict=True))])
+    return rows
 
 
 def browser_chosen(root, widget):
@@ -286,14 +289,6 @@ def browser_chosen(root, widget):
     number = f", hit rate {number[widget.layer][widget.head]:.2f}" if number else ""
     assert chosen.get_attribute("aria-label") == head + number
     assert root.locator("button[role=radio]").count() == np.prod(SIZES[widget.kind])
-
-
-def large_browsers():
-    many = browsed(sizes={"encoder": (3, 12), "cross": (1, 2)})
-    return [
-        LayerHeadBrowser(many, scores={"encoder": np.ones((3, 12))}),
-        MAKE["LayerHeadBrowser"](kind="cross"),
-    ]
 
 
 # The alignment viewer
@@ -412,14 +407,10 @@ STEP_KEYS = [
 ]
 CELL_KEYS = ["ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft", "Home", "ArrowLeft", "End"]
 ALIGNMENT_KEYS = [
+    (None, step_heard(4)),
     *((key, step_heard(i)) for key, i in zip(STEP_KEYS, (5, 6, 5, 14, 14, 0, 0, 1), strict=True)),
     *((key, cell_heard(j)) for key, j in zip(CELL_KEYS, (0, 1, 2, 1, 0, 0, 14), strict=True)),
 ]
-
-
-def odd_alignments():
-    one = {"source": ["<pad>"], "target": ["x"], "weights": {"m": [[0.0]]}, "source_len": 0}
-    return [AlignmentViewer([one])]
 
 
 # Head ablation
@@ -462,12 +453,6 @@ def ablation_shows(root, widget):
     assert root.locator(".ab-wrong").count() == (~right[widget.batch]).sum()
     assert root.locator(".ab-input").all_inner_texts() == widget.inputs[0][1][widget.batch]
     assert root.locator(".ab-here").count() == (0 if widget.query is None else 3)
-
-
-def large_ablations():
-    weights = np.full((1, 12, 30, 30), 1 / 30)
-    answers = np.zeros((1, 30, 1), int)
-    return [MAKE["HeadAblation"](), HeadAblation(weights, np.zeros((1, 12, 30, 1, 2)), answers)]
 
 
 # The next-token sampler
@@ -533,12 +518,9 @@ def sampler_path(count, back=0, **settings) -> list[int]:
     return widget.path[: count - back]
 
 
-def large_samplers():
-    v = 141
-    words = [f"a rather long word {n}" for n in range(v)]
-    path = list(range(100))
-    many = NextTokenSampler(tensor(v, v), words, follow=np.arange(v), joiner=" ", path=path)
-    return [many, sampler(title="Letters", path=list(range(17)) * 9, prompt="a" * 500)]
+SAMPLER_KEYS = [(None, 0), ("ArrowDown", 1), ("ArrowDown", 2), ("End", 11), ("ArrowUp", 10)]
+SAMPLER_KEYS += [("Home", 0), ("ArrowUp", 0)]
+SAMPLER_KEYS = [(key, sampler_order(sampler())[rank]) for key, rank in SAMPLER_KEYS]
 
 
 # The window
@@ -558,11 +540,6 @@ def window_table(widget):
         [label + " (gold)" * (j in widget.gold), three(far), three(near) if inside else "outside"]
         for j, (label, far, near, inside) in enumerate(zip(*given, strict=True))
     ]
-
-
-def large_windows():
-    words = [f"a rather long word {n}" for n in range(40)]
-    return [LocalWindow(tensor(40), words, title="Forty keys", centre=20.0, radius=5)]
 
 
 # The explorer of normalisers
@@ -590,11 +567,6 @@ NORMALIZER_KEYS = [(None, key_heard(0, 1.0)), ("ArrowRight", key_heard(0, 1.1))]
 NORMALIZER_KEYS += [("ArrowDown", key_heard(1, 0.6)), ("Home", key_heard(1, -3.0))]
 NORMALIZER_KEYS += [("ArrowLeft", key_heard(1, -3.0)), ("ArrowDown", key_heard(2, -0.8))]
 NORMALIZER_KEYS += [("ArrowDown", key_heard(2, -0.8)), ("End", key_heard(2, 3.0))]
-
-
-def large_normalizers():
-    words = [f"a rather long word {n}" for n in range(8)]
-    return [NormalizerExplorer(tensor(8).clamp(-3, 3), words, title="Eight keys")]
 
 
 # The pattern designer
@@ -631,16 +603,7 @@ def pattern_python(root, widget):
 
 PATTERN_TERMS = designed().terms
 BACKWARDS = ("window", {"width": 2, "causal": True})
-
-
-def odd_patterns():
-    terms = [("global", {"places": []}), ("&", "random", {"count": 0})]
-    return [PatternDesigner(1, ["full"]), PatternDesigner(9, terms)]
-
-
-def large_patterns():
-    terms = ["window", ("|", "dilated"), ("|", "random", {"seed": 256}), ("&", "causal")]
-    return [PatternDesigner(256, terms, layers=12, query=255, title="Four"), designed()]
+NINE_AND_TWO = ("global", {"places": [9, 2]})
 
 
 # The haystack explorer
@@ -693,20 +656,6 @@ HAYSTACK_KEYS += [
 ]
 
 
-def odd_haystacks():
-    alone = HaystackExplorer(np.ones((5, 1)), np.ones((1, 1)), block=2)
-    return [
-        alone,
-        HaystackExplorer(np.zeros((2, 3)), np.zeros((2, 3)), scorer="cluster", needles=[1, 0]),
-    ]
-
-
-def large_haystacks():
-    keys, queries = tensor(256, 32), tensor(32, 32, seed=1)
-    every = ("mean", "indexer", "hash", "cluster")
-    return [HaystackExplorer(keys, queries, scorer=scorer, title="Many") for scorer in every]
-
-
 SAMPLER_SET = {"temperature": 3.0, "top_k": 16, "top_p": 0.99}
 ROWS = {
     "AttentionHeatmap": Row(
@@ -717,10 +666,7 @@ ROWS = {
             ("slider", "Valid length", "ArrowLeft", {"lengths": [6, 4]}),
             ("checkbox", "Divide by √4", None, {"scaled": False}),
         ],
-        keys=[(None, f"query “{TOKENS[0]}” → key “{TOKENS[0]}”: score ")]
-        + [(key, f"query “{TOKENS[i]}” → key “{TOKENS[j]}”: ") for key, (i, j) in ARROWS],
-        odd=odd_heatmaps,
-        large=large_heatmaps,
+        keys=[(key, f"query “{TOKENS[i]}” → key “{TOKENS[j]}”: ") for key, (i, j) in ARROWS],
     ),
     "compared": Row(
         make=compared_heads,
@@ -735,10 +681,7 @@ ROWS = {
             ("button", "Next query", None, {"query": 1}),
             ("button", "Previous query", None, {"query": 0}),
         ],
-        keys=[
-            (None, "query “le” → key “the” (gold): score "),
-            ("ArrowRight", "query “le” → key “black”: "),
-        ],
+        keys=[(None, "query “le” → key “the” (gold): score ")],
         focus=".ah-map canvas",
     ),
     "KernelRegression": Row(
@@ -747,22 +690,7 @@ ROWS = {
         table=kernel_table,
         more=kernel_error,
         moves=[("slider", "Query", "ArrowRight", {"query": 2.6})],
-        keys=[
-            (key, {"query": regression()._queries[row]})
-            for key, row in (
-                *((None, 25), ("ArrowRight", 26), ("ArrowDown", 27), ("ArrowLeft", 26)),
-                *(("ArrowUp", 25), ("PageDown", 35), ("PageUp", 25), ("End", 49)),
-                *(("ArrowRight", 49), ("Home", 0), ("ArrowLeft", 0)),
-            )
-        ],
-        odd=lambda: [
-            KernelRegression([2.0], [5.0], queries=[2.0], truth=[4.0]),
-            KernelRegression([2.0], [5.0], queries=[2.0], leave_one_out=True),
-        ],
-        large=lambda: [
-            regression(leave_one_out=True),
-            KernelRegression(1e6 * np.arange(300.0), np.arange(300.0) ** 3, title="Three hundred"),
-        ],
+        keys=[(key, {"query": regression()._queries[row]}) for key, row in KERNEL_KEYS],
     ),
     "PositionExplorer": Row(
         make=PositionExplorer,
@@ -777,22 +705,14 @@ ROWS = {
             ("slider", "Head", "Home", {"column": 0}),
         ],
         keys=[
-            *((None, {}), ("ArrowDown", {"place": 21}), ("ArrowRight", {"column": 9})),
+            *(("ArrowDown", {"place": 21}), ("ArrowRight", {"column": 9})),
             *(("PageDown", {"offset": 6}), ("ArrowLeft", {"column": 8})),
             *(("PageUp", {"offset": 5}), ("ArrowUp", {"place": 20})),
             *(("End", {"place": 63}), ("Home", {"place": 0})),  # the offset stops at the last place
         ],
-        odd=lambda: [
-            PositionExplorer(kind=kind, places=2, d_model=1, num_heads=1, place=0, column=0)
-            for kind in ("sinusoidal", "rotary", "alibi")
-        ],
-        large=lambda: [
-            PositionExplorer(kind=kind, places=512, d_model=64, num_heads=16, title="Many")
-            for kind in ("sinusoidal", "rotary", "alibi")
-        ],
     ),
     "LayerHeadBrowser": Row(
-        make=MAKE["LayerHeadBrowser"],
+        make=browser_of,
         table=browser_table,
         more=browser_chosen,
         states=[{"kind": "cross", "cell": (1, 0)}],
@@ -802,16 +722,7 @@ ROWS = {
             ("radio", "Cross", None, {"kind": "cross"}),
             ("radio", "layer 1, head 2, hit rate 0.55", None, {"layer": 1, "head": 2}),
         ],
-        keys=[
-            (key, cell_said(MAKE["LayerHeadBrowser"](), place))
-            for key, place in (
-                *((None, (0, 0)), ("ArrowDown", (1, 0)), ("ArrowDown", (2, 0))),
-                *(("ArrowRight", (2, 1)), ("ArrowRight", (2, 2)), ("End", (2, 3))),
-                ("ArrowUp", (1, 3)),
-            )
-        ],
-        odd=lambda: [LayerHeadBrowser([{"source": ["a"], "encoder": np.ones((1, 1, 1, 1))}])],
-        large=large_browsers,
+        keys=[(key, cell_said(browser_of(), place)) for key, place in BROWSER_KEYS],
     ),
     "AlignmentViewer": Row(
         make=MAKE["AlignmentViewer"],
@@ -824,12 +735,7 @@ ROWS = {
             ("radio", "Side by side", None, {"side_by_side": True}),
             ("slider", "Step", "Home", {"step": 0}),
         ],
-        keys=[(None, step_heard(4)), *ALIGNMENT_KEYS],
-        odd=odd_alignments,
-        large=lambda: [
-            viewer(example=3, step=3, view=view, side_by_side=both)
-            for view, both in (("map", False), ("map", True), ("lines", True))
-        ],
+        keys=ALIGNMENT_KEYS,
         reset=None,
     ),
     "LocalWindow": Row(
@@ -837,14 +743,9 @@ ROWS = {
         reads=window_reads,
         table=window_table,
         keys=[
-            (key, {"centre": centre})
-            for key, centre in (
-                *((None, 2.5), ("ArrowDown", 3.5), ("ArrowUp", 2.5), ("End", 8), ("ArrowDown", 8)),
-                *(("Home", 0), ("ArrowUp", 0)),
-            )
+            *(("ArrowDown", {"centre": 3.5}), ("ArrowUp", {"centre": 2.5}), ("End", {"centre": 8})),
+            *(("ArrowDown", {"centre": 8}), ("Home", {"centre": 0}), ("ArrowUp", {"centre": 0})),
         ],
-        odd=lambda: [LocalWindow([0.0, 1.0], ["a", ""], radius=1), LocalWindow([0.0], radius=1)],
-        large=large_windows,
     ),
     "PatternDesigner": Row(
         make=designed,
@@ -857,24 +758,16 @@ ROWS = {
             ("spinbutton", "width", "2", {"terms": [("window", {"width": 2}), *PATTERN_TERMS[1:]]}),
             ("checkbox", "causal", None, {"terms": [BACKWARDS, *PATTERN_TERMS[1:]]}),
             ("button", "Remove term 1", None, {"terms": PATTERN_TERMS[1:]}),
-            (
-                *("textbox", "places", "9, 2"),
-                {"terms": [("global", {"places": [9, 2]}), ("&", "causal")]},
-            ),
+            ("textbox", "places", "9, 2", {"terms": [NINE_AND_TWO, ("&", "causal")]}),
             ("slider", "Places", "Home", {"n": 8}),  # without place 9; the query at the last
-            (
-                *("combobox", "Operator", "|"),
-                {"terms": [("global", {"places": [9, 2]}), ("|", "causal")]},
-            ),
+            ("combobox", "Operator", "|", {"terms": [NINE_AND_TWO, ("|", "causal")]}),
             ("combobox", "Pattern", "block", {"terms": ["block", ("|", "causal")]}),
         ],
         keys=[
-            *((None, {}), ("ArrowDown", {"query": 21}), ("ArrowUp", {"query": 20})),
+            *(("ArrowDown", {"query": 21}), ("ArrowUp", {"query": 20})),
             *(("ArrowRight", {"layers": 3}), ("ArrowLeft", {"layers": 2})),
             *(("End", {"query": 23}), ("ArrowDown", {"query": 23}), ("Home", {"query": 0})),
         ],
-        odd=odd_patterns,
-        large=large_patterns,
     ),
     "HaystackExplorer": Row(
         make=haystack,
@@ -884,8 +777,6 @@ ROWS = {
         + [{"scorer": "hash", "rounds": 1}, {"scorer": "cluster", "nearest": 4}, {"budget": 20}],
         moves=[("slider", "Budget", "ArrowRight", {"budget": 6})],  # it began between two
         keys=HAYSTACK_KEYS,
-        odd=odd_haystacks,
-        large=large_haystacks,
     ),
     "NormalizerExplorer": Row(
         make=MAKE["NormalizerExplorer"],
@@ -893,8 +784,6 @@ ROWS = {
         table=normalizer_table,
         states=[{"normalizer": "top_k", "k": k} for k in (1, 3)],
         keys=NORMALIZER_KEYS,
-        odd=lambda: [NormalizerExplorer([0.0, 0.0], ["a", ""])],
-        large=large_normalizers,
     ),
     "NextTokenSampler": Row(
         make=sampler,
@@ -913,18 +802,7 @@ ROWS = {
             ("button", "Draw ten", None, {"path": sampler_path(11, **SAMPLER_SET)}),
             ("button", "Take one back", None, {"path": sampler_path(11, 1, **SAMPLER_SET)}),
         ],
-        keys=[
-            (key, sampler_token(sampler(), sampler_order(sampler())[rank]))
-            for key, rank in (
-                *((None, 0), ("ArrowDown", 1), ("ArrowDown", 2), ("End", 11), ("ArrowUp", 10)),
-                *(("Home", 0), ("ArrowUp", 0)),
-            )
-        ],
-        odd=lambda: [
-            NextTokenSampler([0.0], ["a"]),
-            NextTokenSampler([0.0, 1.0], ["a", ""], path=[1], end=1),
-        ],
-        large=large_samplers,
+        keys=[(key, sampler_token(sampler(), order)) for key, order in SAMPLER_KEYS],
     ),
     "HeadAblation": Row(
         make=MAKE["HeadAblation"],
@@ -937,11 +815,58 @@ ROWS = {
             ("switch", "head 0", None, {"ablated": [1]}),
         ],
         keys=[("ArrowRight", {"query": 0}), ("End", {"query": 2}), ("ArrowLeft", {"query": 1})],
-        large=large_ablations,
         reset="All heads in",
         focus=".ab-output",
     ),
 }  # fmt: skip
 
-LARGE = lambda: [widget for row in ROWS.values() for widget in row.large()]  # noqa: E731
-ODD = lambda: [widget for row in ROWS.values() for widget in row.odd()]  # noqa: E731
+
+def large() -> list:
+    """Widgets that hardly fit a phone."""
+    words = [f"a rather long word {n}" for n in range(141)]
+    maps = [explorer(), compared_heads(), compared_heads(view="difference")]
+    named = {"query_labels": words[:64], "key_labels": words[:64]}
+    many = browsed(sizes={"encoder": (3, 12), "cross": (1, 2)})
+    twelve = (
+        np.full((1, 12, 30, 30), 1 / 30),
+        np.zeros((1, 12, 30, 1, 2)),
+        np.zeros((1, 30, 1), int),
+    )
+    table = {"follow": np.arange(141), "joiner": " ", "path": range(100)}
+    terms = ["window", ("|", "dilated"), ("|", "random", {"seed": 256}), ("&", "causal")]
+    ways = ("mean", "indexer", "hash", "cluster")
+    return [
+        *(AttentionHeatmap(torch.randn(64, 64), **named), *maps, regression(leave_one_out=True)),
+        KernelRegression(1e6 * np.arange(300.0), np.arange(300.0) ** 3, title="Three hundred"),
+        *(PositionExplorer(kind=k, places=512, d_model=64, num_heads=16) for k in KINDS),
+        LayerHeadBrowser(many, scores={"encoder": np.ones((3, 12))}),
+        *(viewer(example=3, step=3, view=view) for view in ("map", "lines")),
+        *(viewer(example=3, side_by_side=True, view=view) for view in ("map", "lines")),
+        *(HeadAblation(*twelve), NextTokenSampler(tensor(141, 141), words, **table)),
+        sampler(title="Letters", path=list(range(17)) * 9, prompt="a" * 500),
+        LocalWindow(tensor(40), words[:40], title="Forty keys", centre=20.0, radius=5),
+        NormalizerExplorer(tensor(8).clamp(-3, 3), words[:8], title="Eight keys"),
+        PatternDesigner(256, terms, layers=12, query=255, title="Four"),
+        *(HaystackExplorer(tensor(256, 32), tensor(32, 32), scorer=way) for way in ways),
+    ]
+
+
+def odd() -> list:
+    """Widgets that have nothing to show, or one of everything."""
+    least = {"places": 2, "d_model": 1, "num_heads": 1, "place": 0, "column": 0}
+    padding = {"source": ["<pad>"], "target": ["x"], "weights": {"m": [[0.0]]}, "source_len": 0}
+    nothing = [("global", {"places": []}), ("&", "random", {"count": 0})]
+    zeros = np.zeros((2, 3))
+    return [
+        *(AttentionHeatmap(torch.zeros(size), controls=["causal"]) for size in ((0, 3), (3, 0))),
+        KernelRegression([2.0], [5.0], queries=[2.0], truth=[4.0]),
+        KernelRegression([2.0], [5.0], queries=[2.0], leave_one_out=True),
+        *(PositionExplorer(kind=kind, **least) for kind in KINDS),
+        LayerHeadBrowser([{"source": ["a"], "encoder": np.ones((1, 1, 1, 1))}]),
+        *(AlignmentViewer([padding]), LocalWindow([0.0, 1.0], ["a", ""], radius=1)),
+        *(LocalWindow([0.0], radius=1), NormalizerExplorer([0.0, 0.0], ["a", ""])),
+        *(NextTokenSampler([0.0], ["a"]), NextTokenSampler([0.0, 1.0], ["a", ""], path=[1], end=1)),
+        *(PatternDesigner(1, ["full"]), PatternDesigner(9, nothing)),
+        HaystackExplorer(np.ones((5, 1)), np.ones((1, 1)), block=2),
+        HaystackExplorer(zeros, zeros, scorer="cluster", needles=[1, 0]),
+    ]
