@@ -21,8 +21,8 @@ WIDGETS: dict[str, Path] = {
     if path.stem[0].isupper()
 }
 
+_SETTINGS = "./settings.js"
 _IMPORT = re.compile(r'^import \{[^}]*\} from "(\.[\w./]+\.js)";\n', re.MULTILINE)
-SETTINGS = "./settings.js"
 _EXPORT = re.compile(r"^export (?!default\b)", re.MULTILINE)
 
 
@@ -41,7 +41,7 @@ def modules(entry: str | Path) -> list[Path]:
         if path in found:
             return
         for other in _IMPORT.findall(path.read_text(encoding="utf-8")):
-            if other != SETTINGS:
+            if other != _SETTINGS:
                 visit((path.parent / other).resolve(), (*above, path))
         found.append(path)
 

@@ -69,7 +69,7 @@ class Setting(t.TraitType):
         if self.fixed:
             return {"fixed": True}
         label = self.name.replace("_", " ").capitalize() if self.label is None else self.label
-        return {"label": label, **self.control} if label and self.control else {}
+        return {"label": label, **self.control} if self.control else {}
 
     def others(self, widget) -> list:
         """Some values that its control can move it to from where it is now."""
@@ -140,7 +140,8 @@ class Place(Setting):
     """
 
     def __init__(self, things, what, start=0, says="", *, room=3, **control):
-        super().__init__(start, says, **{"most": f"{things} - 1", "room": room} | control)
+        most = {} if callable(things) else {"most": f"{things} - 1", "room": room}
+        super().__init__(start, says, **most | control)
         self.things, self.what = things, what
 
     def count(self, widget) -> int:

@@ -7,7 +7,7 @@ import copy
 from types import SimpleNamespace
 
 import pytest
-from book_widgets import NAMES, SAVED, moved, others, settings_of
+from attnbook_testing.book_widgets import NAMES, SAVED, moved, others, settings_of
 from page_parts import DARK, live, pictures, soon, use
 from site_checks import complaints
 from widget_rows import ROWS, large, odd, shows, tells

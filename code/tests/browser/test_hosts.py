@@ -11,7 +11,7 @@ from pathlib import Path
 
 import anywidget
 import pytest
-from book_widgets import NAMES, SAVED, moved, steer
+from attnbook_testing.book_widgets import NAMES, SAVED, moved, steer
 
 from attnbook.widgets import bundle
 

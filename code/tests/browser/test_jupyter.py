@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import browser_harness as harness
 import jupyter_page
 import slices
-from book_widgets import NAMES as CLASSES
+from attnbook_testing.book_widgets import NAMES as CLASSES
 
 sys.path.insert(0, str(harness.ROOT / "code" / "tools"))
 from gates import KERNEL_ENV

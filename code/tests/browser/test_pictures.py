@@ -12,7 +12,7 @@ from itertools import product
 
 import nbformat
 import pytest
-from book_widgets import NAMES, SHOWN
+from attnbook_testing.book_widgets import NAMES, SHOWN
 from browser_harness import ROOT, page_of
 from PIL import Image
 

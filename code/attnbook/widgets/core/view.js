@@ -70,8 +70,9 @@ export class View {
 /**
  * A view of one canvas below the controls that `settings` declare, and the `makers` of its own.
  * `describe(picture)` is the line below it, or several; `fill(table, picture, caption)` writes the
- * hidden table; a change of one of `moving` moves what stands on the page. What a widget adds: `take(moved)`, what is to be drawn; `plan(room)`; `draw()`;
- * `keys(picture)`, the changes that keys make.
+ * hidden table; a change of one of `moving` moves what stands on the page. What a widget adds:
+ * `take(moved)`, what is to be drawn; `plan(room)`; `draw()`; `keys(picture)`, the changes that
+ * keys make.
  */
 export class SettingsView extends View {
   constructor(model, root, palette, { skeleton, last, settings, makers, tools, describe, fill, moving = [] }) {

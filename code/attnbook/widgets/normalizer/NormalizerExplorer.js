@@ -8,7 +8,7 @@ import { SETTINGS } from "./settings.js";
 import { scoreMoves, scoresFor, shareRow } from "./share.js";
 import { describeKey, describeShares, fillShares } from "./words.js";
 
-const MOST = 3; // the largest score
+const most = () => SETTINGS.scores.most; // the largest score
 const SKELETON = `
   ${figureOf("an-figure", "scores of keys")}`;
 
@@ -40,7 +40,7 @@ class NormalizerView extends SettingsView {
     const { labels } = this.picture;
     const natural = 28 + 32 * labels.length + (labels.length === 3 ? 190 : 0);
     return planRows(this.canvas.getContext("2d"),
-      { width, height: Math.max(natural - 60, height || natural), labels, most: MOST, ratio });
+      { width, height: Math.max(natural - 60, height || natural), labels, most: most(), ratio });
   }
 
   /** The key that the arrows move is marked as long as they do. */
@@ -51,7 +51,7 @@ class NormalizerView extends SettingsView {
 
   setScore(key, score) {
     this.key = key;
-    const rounded = Math.round(100 * limit(score, -MOST, MOST)) / 100;
+    const rounded = Math.round(100 * limit(score, -most(), most())) / 100;
     this.store({ scores: this.picture.scores.map((s, j) => (j === key ? rounded : s)) });
     this.draw();
   }
@@ -63,7 +63,7 @@ class NormalizerView extends SettingsView {
     this.dragged ??= at ? at.key : weightsAt(this.layout, x, y) && "simplex";
     if (this.dragged === "simplex") {
       const weights = weightsAt(this.layout, x, y);
-      if (weights) this.store({ scores: scoresFor(weights, normalizer, MOST) });
+      if (weights) this.store({ scores: scoresFor(weights, normalizer, most()) });
     } else if (Number.isInteger(this.dragged)) {
       const { top, line } = this.layout;
       const along = scoreAt(this.layout, Math.min(x, this.layout.score[1]), top + (this.dragged + 0.5) * line, labels.length);
@@ -74,7 +74,7 @@ class NormalizerView extends SettingsView {
   onKey(name) {
     const { scores } = this.picture;
     const to = { ArrowUp: this.key - 1, ArrowDown: this.key + 1 }[name];
-    const score = { ArrowLeft: scores[this.key] - 0.1, ArrowRight: scores[this.key] + 0.1, Home: -MOST, End: MOST }[name];
+    const score = { ArrowLeft: scores[this.key] - 0.1, ArrowRight: scores[this.key] + 0.1, Home: -most(), End: most() }[name];
     if (to === undefined && score === undefined) return false;
     if (to === undefined) this.setScore(this.key, score);
     else {

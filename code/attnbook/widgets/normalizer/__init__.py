@@ -44,7 +44,7 @@ class NormalizerExplorer(Widget):
 
     labels = t.List(t.Unicode()).tag(sync=True)
     slopes = t.List(t.Float()).tag(sync=True)
-    scores = Setting(test=_as_scores)
+    scores = Setting(test=_as_scores, label="", most=LARGEST)
     normalizer = Choice(NORMALIZERS, "softmax", "how they share it", label="Normaliser")
     k = Count(1, "labels", 2, 'how many keys "top_k" keeps.', label="k", room=2)
     controls = Controls("normalizer", "k")

@@ -10,11 +10,11 @@ const ALIBI = "alibi"; // its columns are heads, which are counted from 1
 export const MAKERS = {
   size({ model, store }) {
     const alibi = () => model.get("kind") === ALIBI;
-    const { label, name, input, show } = slider("Features", { min: 1, max: 64, step: 1 }, 3, String,
-      (value) => store(alibi() ? { num_heads: value } : { d_model: value }));
+    const trait = () => (alibi() ? "num_heads" : "d_model");
+    const { label, name, input, show } = slider("Features", {}, 3, String, (value) => store({ [trait()]: value }));
     return { label, refresh: ({ columns }) => {
       name.textContent = alibi() ? "Heads" : "Features";
-      input.max = alibi() ? 16 : 64;
+      input.max = SETTINGS[trait()].most;
       input.min = input.step = model.get("kind") === "rotary" ? 2 : 1;
       show(columns);
     } };

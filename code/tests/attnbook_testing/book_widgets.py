@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from types import SimpleNamespace
-
-from browser_harness import ROOT
 
 from attnbook import widgets
 from attnbook.widgets import bundle
 
+ROOT = Path(__file__).resolve().parents[3]
 STATE = "application/vnd.jupyter.widget-state+json"
 VIEW = "application/vnd.jupyter.widget-view+json"
 
