@@ -105,13 +105,22 @@ def script(kind: str, value) -> str:
     return f'<script type="{kind}">{body}</script>'
 
 
-def widget_page(*widgets, style: str = "", states: dict | None = None) -> str:
-    """A page with these widgets as the built book has them, mounted by the book's own script."""
+def widget_page(*shown, style: str = "", states: dict | None = None) -> str:
+    """A page with these widgets, or saved models, mounted by the book's own script."""
     from attnbook.widgets import AttentionHeatmap, stub_state
 
-    state = stub_state(AttentionHeatmap.get_manager_state(widgets=list(widgets)))["state"]
-    ids = [widget.model_id for widget in widgets]
-    return page_of(state | (states or {}), ids, f"body {{ margin: 16px; }} {style}")
+    widgets = [one for one in shown if not isinstance(one, dict)]
+    state = stub_state(AttentionHeatmap.get_manager_state(widgets=widgets))["state"]
+    models = {f"{n:032}": one for n, one in enumerate(shown) if isinstance(one, dict)}
+    ids = [f"{n:032}" if isinstance(one, dict) else one.model_id for n, one in enumerate(shown)]
+    return page_of(state | models | (states or {}), ids, f"body {{ margin: 16px; }} {style}")
+
+
+# The traits of each model of a page, as its script holds them: it copies them when one awakes.
+TRAITS = """<script>window.traits = []; {
+  const copy = structuredClone;
+  window.structuredClone = (state) => { traits.push(copy(state)); return traits.at(-1); };
+}</script>"""
 
 
 def page_of(states: dict, ids: list[str], style: str) -> str:
@@ -135,7 +144,7 @@ def page_of(states: dict, ids: list[str], style: str) -> str:
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="icon" href="data:,"><style>{style}</style>
 <style>{(site / "mount.css").read_text()}</style></head>
-<body>{"".join(views)}{saved}
+<body>{"".join(views)}{saved}{TRAITS}
 <script>{code}</script>
 <script>{(site / "mount.js").read_text()}</script></body></html>"""
 

@@ -109,10 +109,6 @@ def bad(name, index, value):
         ({"key_labels": list("abc")}, "key_labels must hold 6 labels"),
         ({"inputs": {"token": list("abc")}}, "inputs['token'] must hold 5 labels"),
         ({"head_labels": ["one"]}, "head_labels must hold 4 labels"),
-        ({"ablated": [4]}, "ablated must be 0 to 3 for 4 heads, got 4"),
-        ({"batch": 3}, "batch must be 0 to 2 for 3 sequences"),
-        ({"query": -1}, "query must be 0 to 4 for 5 queries"),
-        ({"vmax": 0}, "vmax must be positive"),
     ],
 )
 def test_bad_input_is_named(options, words):

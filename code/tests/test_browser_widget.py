@@ -166,11 +166,8 @@ OTHER = weights_of("encoder", shape=(1, 3, 4, 4))
             "scores['cross'] must be (2, 2), layers by heads",
         ),
         ({"scores": {"cross": np.full((2, 2), 2.0)}}, "scores['cross'] must be from 0 to 1, got 2"),
-        ({"layer": 2}, "layer must be 0 to 1 for 2 layers, got 2"),
-        ({"example": 1}, "example must be 0 to 0 for 1 examples, got 1"),
         ({"cell": (0, 4)}, "cell's key must be 0 to 3 for 4 keys, got 4"),
         ({"cell": 2}, "cell must be (query, key) or None, got 2"),
-        ({"vmax": 0}, "vmax must be positive"),
     ],
 )
 def test_bad_input_is_named(options, words):

@@ -113,22 +113,11 @@ def test_one_point_is_enough():
         ({"queries": np.zeros((2, 3))}, "queries must be (n,) or (n, 1)"),
         ({"queries": [1.0, 2.0], "truth": [1.0]}, "truth must hold 2 numbers, one for each of qu"),
         ({"truth": [np.nan]}, "truth must be finite"),
-        ({"kernel": "cosine"}, "kernel must be one of 'gaussian', 'boxcar', 'epanechnikov'"),
         ({"kernel": "boxcar", "kernels": ("gaussian",)}, "kernel must be one of 'gaussian'"),
         ({"kernels": ("gauss",)}, "kernels must be any of gaussian, boxcar"),
         ({"kernels": ()}, "kernels must be one or more, each once, got []"),
-        ({"width": 0}, "width must be positive"),
-        ({"vmax": -1}, "vmax must be positive"),
-        ({"query": np.nan}, "query must be finite"),
-        ({"controls": ("speed",)}, "controls must be any of kernel, width, query, leave_one_out"),
     ],
 )
 def test_bad_input_is_named(options, words):
     with pytest.raises(ValueError, match=re.escape(words)):
         KernelRegression(**({"x": X, "y": Y} | options))
-
-
-def test_repr_is_fixed():
-    make = lambda: KernelRegression(X, Y, controls=("width", "query"))  # noqa: E731
-    wanted = "KernelRegression(4 points, 50 queries, controls: width, query)"
-    assert repr(make()) == repr(make()) == wanted

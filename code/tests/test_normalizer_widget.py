@@ -36,9 +36,6 @@ def test_what_does_not_fit_is_named():
         ([0.0, 4.0], {}, "scores must be from -3 to 3"),
         (SCORES, {"labels": ["a"]}, "labels must hold 3"),
         (SCORES, {"slopes": [1.0]}, "the number of slopes must be 3 to 3"),
-        (SCORES, {"k": 4}, "k must be 1 to 3"),
-        (SCORES, {"normalizer": "hard"}, "normalizer must be one of"),
-        (SCORES, {"controls": ["width"]}, "controls must be any of"),
     ):
         with pytest.raises(ValueError, match=said):
             NormalizerExplorer(scores, **options)

@@ -1,56 +1,34 @@
-"""What all widgets share in Python: code and name, title, checks of traits, and packed arrays."""
+"""What all widgets share in Python: code and name, settings, title, and packed arrays."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from types import SimpleNamespace
 
 import anywidget
 import numpy as np
 import traitlets as t
 
-from .._checks import as_number, as_place, check_choice
 from . import bundle
+from .settings import Setting, with_arguments, with_lines
 
-
-class Number(t.Float):
-    """A finite number, above 0 if `positive`: whatever `float` takes."""
-
-    def __init__(self, default: float = 0.0, *, positive: bool = False):
-        super().__init__(default)
-        self.positive = positive
-
-    def validate(self, obj, value):
-        return as_number(self.name, value, positive=self.positive)
-
-
-def place_of(name: str, what: str, count: Callable):
-    """A check of the trait `name`, a `t.Any`: None, or one of `count(widget)` things, `what`.
-
-    It runs once all traits of a change are set, for `count` hangs on others; and it takes what
-    counts as an int, of numpy too, which `t.Int` would not.
-    """
-
-    @t.validate(name)
-    def check(self, proposal):
-        value = proposal["value"]
-        return value if value is None else as_place(name, value, count(self), what)
-
-    return check
-
-
-def one_of(name: str, known: Callable):
-    """A check of the trait `name`: one of the words `known(widget)`."""
-
-    @t.validate(name)
-    def check(self, proposal):
-        return check_choice(name, proposal["value"], known(self))
-
-    return check
+WORDS = {  # what every widget takes besides
+    "title": Setting("", "one line above the figure."),
+    "alt": Setting("", "one sentence for readers who do not see it."),
+}
 
 
 class Widget(anywidget.AnyWidget):
-    """A class of the gallery; its folder holds its JavaScript, in a module of the same name."""
+    """A class of the gallery; its folder holds its JavaScript, in a module of the same name.
+
+    What a reader moves is a `Setting` of the class. Each is an argument, too, and gets its line in
+    the docstring, after the arguments that the class itself describes.
+
+    Args:
+        settings: the arguments that are settings, "title" and "alt", as the caller gave them.
+        alt: what stands for "alt" where the caller gave none.
+        fixed: the other traits.
+    """
 
     title = t.Unicode().tag(sync=True)
     alt = t.Unicode().tag(sync=True)
@@ -58,15 +36,37 @@ class Widget(anywidget.AnyWidget):
     def __init_subclass__(cls, **kwargs):
         if Widget in cls.__bases__:  # traitlets makes subclasses of its own
             cls.__module__ = "attnbook.widgets"  # in saved state, wherever the class lives
-            sources = bundle.sources(f"attnbook.widgets.{cls.__name__}")
-            cls._esm, cls._css = sources["esm"], sources["css"]
+            cls._settings = {n: one for n, one in vars(cls).items() if isinstance(one, Setting)}
+            cls._check_setting = t.validate(*cls._settings)(_check_setting)
+            for name, setting in cls._settings.items():
+                setting.name = name  # traitlets would do so after this
+            entry = bundle.WIDGETS[f"attnbook.widgets.{cls.__name__}"]
+            forms = {name: setting.form() for name, setting in cls._settings.items()}
+            cls._esm, cls._css = bundle.join(entry, forms), bundle.style(entry)
+            cls.__doc__ = with_lines(cls.__doc__, {**cls._settings, **WORDS})
+            cls.__signature__ = with_arguments(cls.__init__, {**cls._settings, **WORDS})
         super().__init_subclass__(**kwargs)
+
+    def __init__(self, settings: dict, alt: str, **fixed):
+        known = {**self._settings, **WORDS}
+        if unknown := set(settings) - set(known):
+            raise TypeError(f"{type(self).__name__} takes no argument {unknown.pop()!r}")
+        for name, setting in known.items():  # in their order: a later one may hang on an earlier
+            so_far, value = SimpleNamespace(**fixed), settings.get(name)
+            if value is None:
+                value = setting.start(so_far) if callable(setting.start) else setting.start
+            fixed[name] = value if setting.test else setting.check(so_far, value)
+        super().__init__(**fixed | {"alt": fixed["alt"] or alt})
 
     def _text(self, *parts: str) -> str:
         """The fixed text that stands for a widget: its class, and in brackets what it shows."""
         controls = getattr(self, "controls", None)
         shown = [*parts, *([f"controls: {', '.join(controls)}"] if controls else [])]
         return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def _check_setting(widget, proposal):
+    return proposal["trait"].check(widget, proposal["value"])
 
 
 def packed(array: np.ndarray | None) -> bytes:

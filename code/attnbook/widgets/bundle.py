@@ -1,10 +1,12 @@
 """Join a widget's JavaScript modules into the one module that anywidget wants.
 
-Standard library only: the site's build loads this file by its path, without torch or anywidget.
+What the class declares of its settings comes with them: a module imports it as `SETTINGS` from
+"./settings.js", of which there is no file. The site's build loads this one by its path.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 from pathlib import Path
@@ -19,6 +21,7 @@ WIDGETS: dict[str, Path] = {
     if path.stem[0].isupper()
 }
 
+_SETTINGS = "./settings.js"
 _IMPORT = re.compile(r'^import \{[^}]*\} from "(\.[\w./]+\.js)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?!default\b)", re.MULTILINE)
 
@@ -38,20 +41,22 @@ def modules(entry: str | Path) -> list[Path]:
         if path in found:
             return
         for other in _IMPORT.findall(path.read_text(encoding="utf-8")):
-            visit((path.parent / other).resolve(), (*above, path))
+            if other != _SETTINGS:
+                visit((path.parent / other).resolve(), (*above, path))
         found.append(path)
 
     visit((HERE / entry).resolve(), ())
     return found
 
 
-def join(entry: str | Path) -> str:
+def join(entry: str | Path, settings: dict | None = None) -> str:
     """One ES module from `entry` and all that it imports; only `entry` exports.
 
     The names then meet in one scope, so no two modules may declare the same one.
     """
     texts = [_IMPORT.sub("", path.read_text(encoding="utf-8")) for path in modules(entry)]
-    return "\n".join([*(_EXPORT.sub("", text) for text in texts[:-1]), texts[-1]])
+    declared = [f"const SETTINGS = {json.dumps(settings, ensure_ascii=False)};"] if settings else []
+    return "\n".join([*declared, *(_EXPORT.sub("", text) for text in texts[:-1]), texts[-1]])
 
 
 def style(*entries: str | Path) -> str:
@@ -62,7 +67,9 @@ def style(*entries: str | Path) -> str:
 
 def sources(widget: str) -> dict[str, str]:
     """The ES module and style sheet of the widget class with this `_anywidget_id`."""
-    return {"esm": join(WIDGETS[widget]), "css": style(WIDGETS[widget])}
+    home, _, name = widget.rpartition(".")
+    found = getattr(importlib.import_module(home), name)
+    return {"esm": found._esm, "css": found._css}
 
 
 def registry_script(*widgets: str) -> str:

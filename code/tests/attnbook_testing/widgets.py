@@ -1,8 +1,9 @@
-"""A small one of every widget, and for each what a reader may not set."""
+"""A widget of each class with much to show, and what its reader may not set."""
 
-import math
+from __future__ import annotations
 
 import numpy as np
+import torch
 
 from attnbook.widgets import (
     AlignmentViewer,
@@ -18,35 +19,156 @@ from attnbook.widgets import (
     PositionExplorer,
 )
 
-EXAMPLE = {"source": ["a", "b"], "target": ["x", "y"]}
-SMALL = {
-    "heat map": lambda: AttentionHeatmap(np.zeros((2, 4, 2, 3))),
-    "alignment": lambda: AlignmentViewer([EXAMPLE | {"weights": {"one": np.eye(2)}}]),
-    "kernel": lambda: KernelRegression([0.0, 1.0, 2.0], [1.0, 3.0, 2.0]),
-    "ablation": lambda: HeadAblation(
-        np.full((3, 4, 5, 6), 1 / 6), np.zeros((3, 4, 5, 2, 7)), np.zeros((3, 5, 2), dtype=int)
-    ),
-    "browser": lambda: LayerHeadBrowser([EXAMPLE | {"encoder": np.full((2, 3, 2, 2), 0.5)}]),
-    "patterns": PatternDesigner,
-    "positions": PositionExplorer,
-    "window": lambda: LocalWindow([0.0, 1.0, 2.0], radius=1),
-    "haystack": lambda: HaystackExplorer(np.eye(4), np.eye(4)[:2]),
-    "normalizer": lambda: NormalizerExplorer([1.0, 0.6, -0.8]),
-    "sampler": lambda: NextTokenSampler([[0.0, 1.0], [2.0, 0.0]], ["a", "b"], follow=[0, 1]),
+from .alignments import examples
+
+ENGLISH = "the black cat sat on the mat".split()
+FRENCH = "le chat noir est assis".split()
+HEADS = ["previous", "next", "itself", "first", "near", "same", "all", "noise"]
+TOKENS = [*ENGLISH, "<pad>"]
+LETTERS = ["a", " ", "b", "\n", *"cdefghijklmno"]  # more than have a line of their own
+SIZES = {"encoder": (2, 3), "decoder": (3, 2), "cross": (2, 3)}
+SENTENCES = [("the red house .", "<s> la maison rouge ."), ("a cat sleeps today", "un chat dort")]
+
+
+def tensor(*shape, seed=0):
+    return 2 * torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+def explorer(**options):
+    """Two sequences, one of them half padding, and all that changes weights."""
+    given = {"query_labels": TOKENS, "key_labels": TOKENS, "lengths": [7, 4], "scale": 4}
+    given["controls"] = ("lengths", "causal", "temperature", "scale", "batch")
+    return AttentionHeatmap(tensor(2, 8, 8), **(given | options))
+
+
+def marks() -> torch.Tensor:
+    """Gold for five queries over seven keys."""
+    gold = torch.zeros(5, 7, dtype=torch.bool)
+    gold[range(5), [0, 2, 1, 3, 3]] = True
+    return gold
+
+
+def compared_heads(**options):
+    """Eight heads before and after, gold marks, steps: every part of the heat map."""
+    given = {"query_labels": FRENCH, "key_labels": ENGLISH, "heads": True, "head_labels": HEADS}
+    given |= {"compare": tensor(8, 5, 7, seed=1), "compare_labels": ["old", "new"]}
+    given |= {"gold": marks(), "dim_later": True, "title": "everything at once", "scale": 4}
+    given["controls"] = "head grid view lengths temperature causal scale step copy".split()
+    return AttentionHeatmap(tensor(8, 5, 7), **(given | options))
+
+
+def curve(x):
+    return 2 * x.sin() + x**0.8
+
+
+def regression(**options):
+    """Fifty points, fifty queries, the truth."""
+    generator = torch.Generator().manual_seed(0)
+    x = 5 * torch.rand(50, generator=generator)
+    y = curve(x) + torch.randn(50, generator=generator) / 2
+    queries = torch.arange(0, 5, 0.1)
+    given = {"queries": queries, "truth": curve(queries), "width": 0.5, "query": 2.5}
+    return KernelRegression(x, y, **(given | options))
+
+
+def random_rows(random, shape, causal):
+    """Weights of rows that sum to 1, some of them zero; no later key where `causal`."""
+    raw = random.random(shape) ** 3 + 0.01
+    raw[random.random(shape) < 0.1] = 0
+    raw = np.tril(raw) if causal else raw
+    return raw / np.maximum(raw.sum(-1, keepdims=True), 1e-9)
+
+
+def browsed(seed=0, sentences=SENTENCES, sizes=SIZES):
+    """Examples for the browser, with weights drawn by `seed`."""
+    random = np.random.default_rng(seed)
+    made = []
+    for source, target in sentences:
+        k, q = len(source.split()), len(target.split())
+        shapes = {"encoder": (k, k), "decoder": (q, q), "cross": (q, k)}
+        weights = {n: random_rows(random, (*sizes[n], *shapes[n]), n == "decoder") for n in sizes}
+        made.append({"source": source.split(), "target": target.split(), **weights})
+    return made
+
+
+def browser_of(**options):
+    """Two sentences, the first with links, a number under each cross map."""
+    made = browsed()
+    made[0] |= {"sure": {(1, 0), (2, 2)}, "possible": {(3, 1)}}
+    scores = {"cross": np.arange(6).reshape(2, 3) / 10 + 0.05}
+    return LayerHeadBrowser(made, **({"scores": scores, "score_label": "hit rate"} | options))
+
+
+def viewer(**options):
+    return AlignmentViewer(examples(), **options)
+
+
+def two_heads(**options):
+    """Two heads, each of which alone knows one of two answers, over three queries."""
+    weights = np.stack((np.eye(3), np.eye(3)[::-1]))[None].repeat(2, axis=0)  # (b, h, q, k)
+    answers = np.array([[[0, 3], [1, 2], [2, 1]], [[3, 3], [3, 3], [3, 3]]])
+    added = np.zeros((2, 2, 3, 2, 4))
+    for r in range(2):
+        np.put_along_axis(added[:, r, :, r], answers[..., r, None], 5.0, axis=-1)
+    given = {"base": np.array([[0.5, 0, 0, 0], [0.5, 0, 0, 0]]), "relations": ["left", "match"]}
+    given |= {"query_labels": [["q0", "q1", "q2"], ["r0", "r1", "r2"]]}
+    given |= {"key_labels": ["k0", "k1", "k2"], "title": "take a head out", "alt": "Two heads."}
+    given |= {"inputs": {"token": [["a", "b", "c"], ["d", "e", "f"]]}}
+    return HeadAblation(weights, added, answers, **(given | options))
+
+
+def sampler(**options):
+    """A table of all pairs of seventeen letters, some of which never meet."""
+    logits = tensor(17, 17).double()
+    logits[torch.arange(17), (torch.arange(17) + 5) % 17] = -torch.inf
+    given = {"follow": np.arange(17), "prompt": "go b", "start": 2, "seed": 3}
+    return NextTokenSampler(logits, LETTERS, **(given | options))
+
+
+def window(**options):
+    """Nine keys, the best of them outside."""
+    scores = [0.3, -1.0, 0.5, 1.2, -0.4, 0.0, 2.0, 0.1, 3.0]
+    given = {"gold": [3, 8], "centre": 2.5, "radius": 2}
+    return LocalWindow(scores, [*TOKENS, "<eos>"], **(given | options))
+
+
+def normalizer(**options):
+    """Three keys, so that the simplex is there; the last is left out by three of the four."""
+    given = {"scores": [1.0, 0.6, -0.8], "slopes": [0.5, -1.0, -0.25], "normalizer": "entmax"}
+    return NormalizerExplorer(**(given | options))
+
+
+def designed(**options):
+    """A window and one place for all, and not what comes later."""
+    terms = [("window", {"width": 3}), ("|", "global", {"places": [4]}), ("&", "causal")]
+    return PatternDesigner(**({"n": 24, "terms": terms, "layers": 2, "query": 20} | options))
+
+
+def haystack(**options):
+    """A short last block, and a budget between two of the slider's."""
+    given = {"query": 1, "block": 8, "seed": 3}
+    return HaystackExplorer(tensor(44, 6), tensor(5, 6, seed=1), **(given | options))
+
+
+MAKE = {
+    "AttentionHeatmap": explorer,
+    "AlignmentViewer": lambda **options: viewer(**({"step": 4} | options)),
+    "HaystackExplorer": haystack,
+    "HeadAblation": two_heads,
+    "KernelRegression": regression,
+    "LayerHeadBrowser": browser_of,
+    "LocalWindow": window,
+    "NextTokenSampler": sampler,
+    "NormalizerExplorer": normalizer,
+    "PatternDesigner": designed,
+    "PositionExplorer": PositionExplorer,
 }
-REFUSED = {
-    "heat map": {"temperature": -1.0, "lengths": [1], "batch": 5, "vmax": 0.0, "head": 4}
-    | {"view": "second", "query": 2, "difference_max": 0.0},
-    "alignment": {"example": 9, "step": -1, "model": "x", "view": "x", "vmax": 0.0},
-    "kernel": {"width": -1.0, "kernel": "cosine", "query": math.nan, "vmax": 0.0},
-    "ablation": {"ablated": [7], "batch": 9, "query": 5, "vmax": -1.0},
-    "browser": {"kind": "x", "example": 3, "layer": 9, "head": 9, "cell": [0, 9], "vmax": -1.0},
-    "window": {"centre": 2.5, "radius": 0, "bell": "gauss"},
-    "patterns": {"n": 257, "terms": [], "layers": 0, "query": 256},
-    "haystack": {"query": 2, "scorer": "dense", "block": 3, "budget": 0}
-    | {"buckets": 6, "rounds": 9, "clusters": 5, "nearest": 0}
-    | {"needles": [0]},
-    "normalizer": {"normalizer": "hard", "k": 4, "scores": [1.0, 2.0]},
-    "positions": {"kind": "x", "base": -1.0, "d_model": 0},
-    "sampler": {"temperature": 0.0, "top_k": 0, "top_p": 0.0, "min_p": 1.5, "path": [2]},
+REFUSED = {  # besides what the settings themselves say
+    "AttentionHeatmap": {"lengths": [1], "view": "second"},
+    "HaystackExplorer": {"needles": [0]},
+    "HeadAblation": {"ablated": [7]},
+    "LayerHeadBrowser": {"cell": [0, 9]},
+    "NextTokenSampler": {"path": [17]},
+    "NormalizerExplorer": {"scores": [1.0, 2.0]},
+    "PatternDesigner": {"terms": []},
 }

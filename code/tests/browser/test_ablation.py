@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from attnbook_testing.widgets import two_heads
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from page_parts import live, readout, rgb, use
-from widget_rows import ablation_shows, two_heads
+from widget_rows import shows
 
 from attnbook import plots
 from attnbook.widgets import HeadAblation
@@ -72,7 +73,7 @@ def test_a_head_out_takes_what_it_knows_with_it(show):
 def test_it_starts_as_python_says(show):
     widget = two_heads(ablated=[1], batch=1, query=2)
     page = show(widget).page
-    ablation_shows(page, widget)
+    shows(page, widget)
     assert readout(page) == (
         "r2: left 3, right (logit of 3: 0.0 without heads, head 0 +5.0, head 1 out); "
         "match 0, wrong, 3 is right (logit of 3: 0.0 without heads, head 0 +0.0, head 1 out)."

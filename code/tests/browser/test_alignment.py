@@ -5,10 +5,11 @@ import re
 import numpy as np
 import pytest
 from attnbook_testing.alignments import AFTER, BEFORE, examples, score, verdict
+from attnbook_testing.widgets import viewer
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from page_parts import DARK, colours, live, pictures, pixels, readout, rgb, ring_of, said, soon, use
-from widget_rows import MODELS, VERDICTS, assert_card, cards, viewer
+from page_parts import DARK, colours, live, pictures, pixels, readout, rgb, ring_of, soon, use
+from widget_rows import MODELS, VERDICTS, cards
 
 from attnbook import plots
 from attnbook.widgets import AlignmentViewer
@@ -30,20 +31,6 @@ def boxes(page) -> list[dict]:
 
 
 # The arithmetic
-
-
-def test_each_step_of_each_example_and_model_is_counted_as_apart(show):
-    """The whole walk: where the weight went, the verdict and the score, beside plain loops."""
-    page = show(viewer(side_by_side=True)).page
-    seen = set()
-    for n, example in enumerate(examples()):
-        page.get_by_role("combobox").select_option(str(n))
-        for step in range(len(example["target"])):
-            go_to(page, step)
-            for card, model in zip(cards(page), MODELS, strict=True):
-                assert_card(card, example, model, step)
-                seen.add(card["kind"])
-    assert seen == {"sure", "possible", "miss", "none"}, "every verdict came up"
 
 
 @st.composite
@@ -326,14 +313,6 @@ def test_pointing_reads_a_cell_and_a_click_steps(show):
     assert live(page) == before, "pointing is not announced"
     page.mouse.click(x, y + 8 * box["h"])
     assert step_of(page) == "12"
-
-
-def test_a_changed_setting_is_announced_when_it_rests(show):
-    page = show(viewer()).page
-    page.get_by_role("combobox").select_option("1")
-    said(page, "Step 6 of 6.")
-    use(page, "radio", "Side by side")
-    said(page, f"{AFTER}: “<eos>”")
 
 
 def test_only_what_can_be_chosen_is_there(show):

@@ -1,69 +1,149 @@
-"""What every widget must do, in a browser, beside Python's own numbers: a row of ROWS for each."""
+"""What every widget must do, from what its class declares, and, where it has a row, from Python.
+
+A widget is here because it has a folder, and is shown as the book's pages have saved it.
+"""
+
+import copy
+from types import SimpleNamespace
 
 import pytest
+from attnbook_testing.book_widgets import NAMES, SAVED, moved, others, settings_of
 from page_parts import DARK, live, pictures, soon, use
 from site_checks import complaints
-from widget_rows import ROWS, WORD
+from widget_rows import ROWS, large, odd, shows, tells
+
+WORD = '<img src="nowhere.png">'  # a label that must not become markup
+each = pytest.mark.parametrize("name", NAMES)
+rows = pytest.mark.parametrize("name", ROWS)
 
 
-@pytest.fixture(params=ROWS)
-def row(request):
-    return ROWS[request.param]
+def look(page, at=0) -> list:
+    """What is drawn, what stands in the controls, and all text in sight or heard."""
+    text = """(box) => [[...box.querySelector(".attn-heatmap").children]
+      .filter((part) => !part.classList.contains("ah-hidden")).map((part) => part.innerText),
+      ...[...box.querySelectorAll("input, select")].map(
+      (node) => [node.value, node.checked, node.checkVisibility()]),
+      ...[...box.querySelectorAll("table")].map((table) => table.textContent)]"""
+    box = page.locator(".attn-widget").nth(at)
+    return [pictures(page, f".attn-widget >> nth={at}"), box.evaluate(text)]
 
 
-def part(page, row):
-    """What takes the keyboard."""
-    return page.locator(row.focus).locator("visible=true").first
+def use_setting(page, name, trait, value, before) -> None:
+    """Move the control of a setting to a value, as a reader does."""
+    least = settings_of(name)[trait].values(SimpleNamespace(**SAVED[name]["state"] | before))[0]
+    setting = settings_of(name)[trait]
+    form = setting.form()
+    when, *needed = form.get("when", [None])
+    if when and before[when] not in needed:
+        use(page, "combobox", settings_of(name)[when].form()["label"], needed[0])
+    if "switch" in form:
+        use(page, "checkbox", form["label"])
+    elif "beside" in form:
+        use(page, "radio", form["words"][value])
+    elif "words" in form or "names" in form or "list" in form:
+        use(page, "combobox", form["label"], str(value))
+    elif "sizes" in form and value in form["sizes"]:
+        slider = page.get_by_role("slider", name=form["label"], exact=True)
+        slider.fill(str(form["sizes"].index(value)))
+    else:
+        use(page, "slider", form["label"], "Home" if value == least else "End")
 
 
-def test_controls_do_what_python_does(show, row):
-    """Each control, one after the other, as when Python sets the trait; and back."""
-    widget = row.make()
-    shown = show(widget)
+@each
+def test_settings_move_from_both_sides(show, name):
+    """Each control moves its trait; a widget that is saved so looks the same; Reset goes back."""
+    model = SAVED[name]
+    traits = [trait for trait in settings_of(name) if trait in model["state"]]
+    shown = show(model)
     page = shown.page
-    soon(page, row.shows, page, widget)
+    now = f"() => Object.fromEntries({traits}.map((name) => [name, window.traits[0][name]]))"
     first = before = look(page)
-    for role, name, value, traits in row.controls:
-        use(page, role, name, value)
+    looks, states = [], []
+    for trait, value in others(name, model["state"]):
+        use_setting(page, name, trait, value, page.evaluate(now))
+        state = page.evaluate(now)
+        if state[trait] is not None:  # as the top of a slider may be
+            assert state[trait] == (value if isinstance(value, str) else pytest.approx(value))
+        assert look(page) != before, f"{trait} changes nothing that is seen"
+        for one in settings_of(name).values():  # a control is there while it counts for something
+            label, (when, *needed) = one.form().get("label"), one.form().get("when", [None])
+            if when:
+                slider = page.get_by_role("slider", name=label, exact=True)
+                assert slider.count() == (state[when] in needed)
+        page.wait_for_timeout(200)  # tables are written
+        before = look(page)
+        if name != "AttentionHeatmap":  # which speaks of what is pointed at
+            assert live(page), f"{trait} is not announced"
+        looks.append(before)
+        states.append(moved(model, **state))
+    assert states and complaints(page) == []
+    reset = page.get_by_role("button", name="Reset")
+    if reset.count():
+        reset.click()
+        page.wait_for_timeout(200)
+        assert look(page)[0] == first[0]
+        assert page.evaluate(now) == {trait: model["state"][trait] for trait in traits}
+    assert not shown.faults
+    again = show(*states)
+    again.page.wait_for_timeout(200)
+    for n, wanted in enumerate(looks):
+        assert look(again.page, n) == wanted, (n, states[n]["state"])
+    assert not again.faults
+
+
+@rows
+def test_it_shows_what_python_computes(show, name):
+    """At every value of every setting, and what its own controls lead to."""
+    row = ROWS[name]
+    widgets = [row.make(), *(row.make(**state) for state in row.states)]
+    for trait, setting in widgets[0]._settings.items():
+        for value in setting.others(widgets[0]) if setting.form().get("label") else []:
+            widgets.append(row.make())
+            setattr(widgets[-1], trait, value)
+    shown = show(*widgets)
+    for n, widget in enumerate(widgets):
+        soon(shown.page, shows, shown.page, widget, n)
+    assert not shown.faults
+    widget = row.make()
+    page = show(widget).page
+    for role, control, value, traits in row.moves:
+        use(page, role, control, value)
         for trait, to in traits.items():
             setattr(widget, trait, to)
-        soon(page, row.shows, page, widget)
-        assert look(page) != before, f"{name} changes nothing that is seen"
-        before = look(page)
-    fresh = show(widget).page  # no step may leave a trace
-    assert pictures(fresh) == pictures(page)
+        soon(page, shows, page, widget)
     if row.reset:
         use(page, "button", row.reset)
-        soon(page, row.shows, page, row.make())
-        assert pictures(page) == first[0]
-    assert not shown.faults
+        soon(page, shows, page, row.make())
 
 
-def look(page) -> list:
-    """What is drawn, and the text in sight."""
-    text = "(root) => [...root.children].slice(0, -1).map((part) => part.innerText)"
-    return [pictures(page), page.locator(".attn-heatmap").first.evaluate(text)]
-
-
-def test_keys_move_what_is_marked_and_are_announced(show, row):
-    widget = row.make()
+@rows
+def test_keys_move_what_is_marked_and_are_announced(show, name):
+    row, widget = ROWS[name], ROWS[name].make()
     page = show(widget, height=400, style="body { min-height: 4000px }").page
+    part = page.locator(row.focus).locator("visible=true").first
     assert live(page) == "", "nothing is said before the reader comes"
-    part(page, row).focus()
+    part.focus()
     start = page.evaluate("scrollY")
-    for key, place in row.keys:
+    for key, heard in row.keys:
         if key:
-            part(page, row).press(key)
-        assert live(page).startswith(row.heard(widget, place)), (key, live(page))
+            part.press(key)
+        if isinstance(heard, str):
+            assert live(page).startswith(heard), (key, live(page))
+            continue
+        for trait, value in heard.items():
+            setattr(widget, trait, value)
+        tells(live(page), row.reads(widget))
     assert page.evaluate("scrollY") == start, "the page does not move"
     before = live(page)
     for key in ("ArrowUp", "ArrowLeft"):
-        part(page, row).press(f"Control+{key}")
+        part.press(f"Control+{key}")
         assert live(page) == before, "keys with Ctrl are the browser's"
 
 
-def test_it_is_sharp_and_follows_theme_and_width(show, row):
-    page = show(row.make(**row.rich), device_scale_factor=1.5).page
+@each
+def test_it_is_sharp_and_follows_theme_and_width(show, name):
+    dark = "@media (prefers-color-scheme: dark) { body { background: #14181e; color: #ccc } }"
+    page = show(SAVED[name], style=dark, device_scale_factor=1.5).page
     for canvas in page.locator("canvas:visible").all():
         drawn, shown = canvas.evaluate("(c) => [c.width, c.getBoundingClientRect().width]")
         assert drawn == pytest.approx(1.5 * shown, abs=1)
@@ -91,6 +171,7 @@ def test_it_is_sharp_and_follows_theme_and_width(show, row):
         soon(page, is_light)
     page.emulate_media(color_scheme="dark")
     soon(page, is_dark)
+    assert complaints(page, "color-contrast") == []
 
 
 def maps(page) -> list[str]:
@@ -112,62 +193,54 @@ def fits(page):
     assert page.locator("canvas:visible, .al-lines:visible").count()
 
 
-def test_the_largest_fit_a_phone(show, row):
-    shown = show(*row.large(), width=360, theme="dark")
+def test_the_largest_fit_a_phone(show):
+    shown = show(*large(), width=360, theme="dark")
     fits(shown.page)
     assert not shown.faults
 
 
-def test_axe_finds_nothing_serious(show, row):
-    dark = "html[data-theme=dark] body { background: #14181e; color: #ccc }"
-    page = show(row.make(**row.rich), style=dark).page
-    assert complaints(page) == []
-    page.evaluate(DARK["data-theme"][0])
-    page.wait_for_selector(".attn-widget [data-theme=dark]")
-    assert complaints(page, "color-contrast") == []
-
-
-def test_hard_ones_do_not_fail(show, row):
-    """Labels are text, never markup; nothing to show, one of everything."""
-    shown = show(*row.odd())
-    page = shown.page
-    assert WORD in page.locator(".attn-widget").first.inner_text() + page.content()
-    for node in page.locator(row.focus).locator("visible=true").all():
+def press_through(page, focus):
+    for node in page.locator(focus).locator("visible=true").all():
         node.focus()
         for key in ("ArrowRight", "End", "Enter"):
             node.press(key)
     page.wait_for_timeout(200)  # tables are written
-    assert page.locator(".attn-widget img").count() == 0
-    assert page.locator(".attn-widget").evaluate_all(
-        "(all) => all.map((a) => a.dataset.widget)"
-    ) == ["awake"] * len(row.odd())
+
+
+def test_those_with_nothing_or_one_of_everything_do_not_fail(show):
+    shown = show(*odd())
+    press_through(shown.page, "canvas[tabindex], .ab-output")
+    awake = shown.page.locator(".attn-widget[data-widget=awake]").count()
+    assert awake == len(odd()) and not shown.faults
+
+
+def with_markup(value, fixed):
+    """Every text that is no choice of the widget's own, as markup."""
+    if isinstance(value, list):
+        return [with_markup(one, fixed) for one in value]
+    if isinstance(value, dict):
+        return {key: with_markup(one, fixed) for key, one in value.items()}
+    return WORD if isinstance(value, str) and value not in fixed else value
+
+
+@each
+def test_labels_are_text_never_markup(show, name):
+    model = copy.deepcopy(SAVED[name])
+    state, settings = model["state"], settings_of(name)
+    fixed = {word for one in settings.values() for word in one.form().get("words", ())}
+    fixed |= {"first", "second", "difference"}
+    for trait, value in state.items():
+        known = trait in settings and not isinstance(value, str)
+        if not known and not trait.startswith(("_anywidget", "_model", "_view", "_esm", "_css")):
+            state[trait] = with_markup(value, fixed)
+    shown = show(model)
+    press_through(shown.page, "canvas[tabindex], .ab-output")
+    box = shown.page.locator(".attn-widget")
+    assert WORD in box.inner_text() and box.locator("img").count() == 0
     assert not shown.faults
 
 
-def test_two_views_of_one_model_move_together(show, row):
-    widget = row.make()
-    page = show(widget, widget).page
-
-    def looks():
-        return [
-            [
-                pictures(page, f".attn-widget >> nth={n}"),
-                page.locator(".attn-widget").nth(n).inner_text(),
-            ]
-            for n in (0, 1)
-        ]
-
-    before = looks()[0]
-    use(page, *row.controls[0][:3])
-
-    def alike():
-        first, second = looks()
-        assert first == second != before
-
-    soon(page, alike)
-
-
-@pytest.mark.parametrize("name", [name for name, row in ROWS.items() if row.bare])
+@pytest.mark.parametrize("name", [n for n in NAMES if "controls" in SAVED[n]["state"]])
 def test_without_controls_there_are_none(show, name):
-    page = show(ROWS[name].bare()).page
+    page = show(moved(SAVED[name], controls=[])).page
     assert page.locator("input, select, button:visible").count() == 0

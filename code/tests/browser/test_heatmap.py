@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 import torch
+from attnbook_testing.widgets import ENGLISH, FRENCH, compared_heads, explorer, marks, tensor
 from page_parts import cell_box, colours, live, pictures, pixels, readout, rgb, said, soon, use
-from widget_rows import ENGLISH, FRENCH, compared_heads, explorer, heatmap_shows, marks, tensor
+from widget_rows import shows
 
 from attnbook import plots
 from attnbook.widgets import AttentionHeatmap
@@ -46,7 +47,7 @@ def test_it_shows_what_python_computes(show):
     scores[~mask] = float("nan")
     widget = AttentionHeatmap(scores, mask=mask, temperature=0.5)
     shown = show(widget)
-    soon(shown.page, heatmap_shows, shown.page, widget)
+    soon(shown.page, shows, shown.page, widget)
     assert not shown.faults
 
 
@@ -55,11 +56,11 @@ def test_masks_and_sequences_per_head(show):
     controls = ("batch", "head")
     widget = AttentionHeatmap(tensor(2, 3, 4, 5), mask=mask, batch=1, head=2, controls=controls)
     page = show(widget).page
-    soon(page, heatmap_shows, page, widget)
+    soon(page, shows, page, widget)
     use(page, "combobox", "Sequence", "0")
     use(page, "combobox", "Head", "1")
     widget.batch, widget.head = 0, 1
-    soon(page, heatmap_shows, page, widget)
+    soon(page, shows, page, widget)
 
 
 def test_the_line_says_score_weight_and_contribution(show):
@@ -132,7 +133,7 @@ def test_a_state_saved_before_the_options_existed_still_works(show):
     shown = show(widget, states={widget.model_id: saved})
     use(shown.page, "checkbox", "Causal")
     use(shown.page, "button", "Reset")
-    soon(shown.page, heatmap_shows, shown.page, widget)
+    soon(shown.page, shows, shown.page, widget)
     assert not shown.faults
 
 

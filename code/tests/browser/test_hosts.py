@@ -7,16 +7,14 @@ that is rendered before it stands in the document.
 """
 
 import base64
-import json
 from pathlib import Path
 
 import anywidget
 import pytest
+from attnbook_testing.book_widgets import NAMES, SAVED, moved, steer
 
 from attnbook.widgets import bundle
-from devkit import ROOT
 
-STATE = "application/vnd.jupyter.widget-state+json"
 RUNTIME = Path(anywidget.__file__).parent / "nbextension" / "index.js"
 # The part of @jupyter-widgets/base that anywidget's model and view stand on.
 BASE = """
@@ -85,41 +83,12 @@ window.until = async (what) => {
   throw new Error(`never: ${what}`);
 };
 """
-STEER = {
-    "AttentionHeatmap": {"temperature": 2.5},
-    "AlignmentViewer": {"step": 2},
-    "HaystackExplorer": {"query": 2},
-    "HeadAblation": {"ablated": [0]},
-    "KernelRegression": {"width": 1.5},
-    "LayerHeadBrowser": {"head": 2},
-    "LocalWindow": {"radius": 1},
-    "NextTokenSampler": {"temperature": 2.5},
-    "PatternDesigner": {"layers": 2},
-    "NormalizerExplorer": {"normalizer": "top_k"},
-    "PositionExplorer": {"place": 7},
-}
 
 
-def saved_widgets():
-    """One saved widget of each class, from the chapters, with its code."""
-    found = {}
-    for path in sorted((ROOT / "book").glob("*.ipynb")):
-        metadata = json.loads(path.read_text(encoding="utf-8"))["metadata"]
-        for model in metadata.get("widgets", {}).get(STATE, {}).get("state", {}).values():
-            name = model["state"].get("_anywidget_id")
-            if name and name not in found:
-                code = bundle.sources(name)
-                model["state"] |= {"_esm": code["esm"], "_css": code["css"]}
-                found[name] = model
-    return found
-
-
-SAVED = saved_widgets()
-
-
-def test_every_class_is_here():
-    assert set(SAVED) == set(bundle.WIDGETS)
-    assert {name.rpartition(".")[2] for name in SAVED} == set(STEER)
+def with_code(name: str) -> dict:
+    """A saved model with its code, as a kernel sends it."""
+    code = bundle.sources(SAVED[name]["state"]["_anywidget_id"])
+    return moved(SAVED[name], _esm=code["esm"], _css=code["css"])
 
 
 def data_url(text: str) -> str:
@@ -159,10 +128,11 @@ def frame(visit, tmp_path, request):
 
 def for_all(inner, script, *arguments):
     """Run a script, which gets a change of traits, for a model `a` of each class."""
-    for name, steer in STEER.items():
-        inner.evaluate("(model) => addModel('a', model)", SAVED[f"attnbook.widgets.{name}"])
+    for name in NAMES:
+        inner.evaluate("(model) => addModel('a', model)", with_code(name))
+        back = {trait: SAVED[name]["state"][trait] for trait in steer(name)}
         try:
-            inner.evaluate(f"(all) => ({script})(...all)", [steer, *arguments])
+            inner.evaluate(f"(all) => ({script})(...all)", [steer(name), back, *arguments])
         except Exception as error:
             raise AssertionError(f"{name}: {error}") from error
         inner.evaluate("document.body.replaceChildren()")
@@ -192,7 +162,7 @@ def test_two_views_of_a_model_follow_it_and_survive_a_move(frame):
     inner, _ = frame('theme="light"')
     for_all(
         inner,
-        """async (steer) => {
+        """async (steer, back) => {
           const views = [await newView("a"), await newView("a")];
           for (const view of views) document.body.append(view.el);
           await until(() => views.every((view) => painted(view.el)));
@@ -216,8 +186,7 @@ def test_two_views_of_a_model_follow_it_and_survive_a_move(frame):
           if (radios[0] && radios[0] === radios[1]) throw new Error("one group of radio buttons");
           views[1].remove();  // the other one goes on
           const after = look(views[0]);
-          window.models.get("a").set(Object.fromEntries(
-            Object.keys(steer).map((key) => [key, key === "ablated" ? [] : 1])));
+          window.models.get("a").set(back);
           await until(() => look(views[0]) !== after);
         }""",
     )
@@ -244,7 +213,7 @@ def test_it_is_as_dark_as_its_host(frame, host):
     inner, _ = frame(html, body)
     for_all(
         inner,
-        """async (_, lighter) => {
+        """async (_, back, lighter) => {
           eval(lighter.replaceAll("light", "dark").replace("high-contrast-dark", ""));
           const view = await newView("a");
           document.body.append(view.el);
@@ -270,9 +239,9 @@ def test_the_style_sheet_may_come_late_or_be_a_stubs(frame):
     from attnbook.widgets import stub_state
 
     inner, _ = frame('theme="light"')
-    name = "attnbook.widgets.AttentionHeatmap"
-    stub = stub_state({"a": SAVED[name]})["a"]
-    inner.evaluate("(model) => addModel('live', model)", SAVED[name])
+    name = "AttentionHeatmap"
+    stub = stub_state({"a": with_code(name)})["a"]
+    inner.evaluate("(model) => addModel('live', model)", with_code(name))
     inner.evaluate("(model) => addModel('stub', model)", stub)
     inner.evaluate(
         """async () => {

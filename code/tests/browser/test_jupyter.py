@@ -11,6 +11,7 @@ import jupyter_page
 import nbformat
 import pytest
 import slices
+from attnbook_testing.book_widgets import NAMES as CLASSES
 
 from devkit import ROOT
 from devkit.gates import KERNEL_ENV
@@ -34,20 +35,9 @@ SHOWS_ALL = (
     "07_transformer_measured",
     "gallery",
 )
-# What a line of Python does to a widget so that its picture must change.
-STEER = {
-    "AttentionHeatmap": "w.temperature *= 2",
-    "AlignmentViewer": "w.step = 1 if w.step == 0 else 0",
-    "HaystackExplorer": "w.query = 1 if w.query == 0 else 0",
-    "HeadAblation": "w.ablated = [] if w.ablated else [0]",
-    "KernelRegression": "w.width *= 2",
-    "LayerHeadBrowser": "w.head = 1 if w.head == 0 else 0",
-    "LocalWindow": "w.radius = 1 if w.radius == 2 else 2",
-    "NextTokenSampler": "w.temperature *= 2",
-    "PatternDesigner": "w.layers = 1 if w.layers == 2 else 2",
-    "NormalizerExplorer": "w.k = 1 if w.k == 2 else 2; w.normalizer = 'top_k'",
-    "PositionExplorer": "w.place += 1",
-}
+# A line of Python that moves the first setting of a widget that can be moved.
+STEER = "name, value = next((n, v) for n, one in w._settings.items() for v in one.others(w)"
+STEER += " if not one.fixed); setattr(w, name, value)"
 FIND = "import ipywidgets; w = ipywidgets.widgets.widget._instances['{}']; "
 STATE = "import hashlib; print(hashlib.md5(repr([(k, bytes(v) if isinstance(v, memoryview) else v)"
 STATE += " for k, v in sorted(w.get_state().items())]).encode()).hexdigest())"
@@ -135,7 +125,7 @@ def try_widget(page, place, model, kind):
 def steer(page, place, model, kind):
     """A trait set in Python is seen in the cell at this place."""
     before = page("look", place)
-    page("python", FIND.format(model) + STEER[kind])
+    page("python", FIND.format(model) + STEER)
     page.wait("changed", place, before)
 
 
@@ -256,7 +246,7 @@ def test_notebook_7_shows_them_too(jupyter, seven, name):
     if name == SHOWS_ALL[0] or name not in jupyter.ran:
         page.run_all()
     try_all(page, name, known)
-    assert name != SHOWS_ALL[-1] or known == set(STEER)
+    assert name != SHOWS_ALL[-1] or known == set(CLASSES)
 
 
 TRAIN = """\

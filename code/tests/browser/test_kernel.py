@@ -4,10 +4,11 @@ import re
 
 import numpy as np
 import pytest
+from attnbook_testing.widgets import regression
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from page_parts import colours, readout, rgb, said, soon, use
-from widget_rows import kernel_said, kernel_shows, regression
+from page_parts import colours, live, readout, rgb, soon, use
+from widget_rows import row_of, shows, tells, told
 
 from attnbook import plots
 from attnbook.widgets import KernelRegression
@@ -39,7 +40,7 @@ def cases(draw):
         st.just([]) | st.lists(st.floats(-9, 9), min_size=len(queries), max_size=len(queries))
     )
     width = draw(st.sampled_from([0.25, 0.5, 1.0, 2.0]) | st.floats(0.05, 20))
-    options = {"kernel": draw(st.sampled_from(KERNELS)), "leaveOneOut": draw(st.booleans())}
+    options = {"kernel": draw(st.sampled_from(list(KERNELS))), "leaveOneOut": draw(st.booleans())}
     return {"x": x, "y": y, "queries": queries, "truth": truth, "width": width, **options}
 
 
@@ -114,7 +115,7 @@ def test_the_width_moves_by_its_logarithm_and_is_announced_when_it_rests(show):
     assert slider.get_attribute("aria-valuetext") == value.inner_text()
     slider.press("End")
     widget.width = widget._widths[1]
-    said(page, kernel_said(widget))
+    soon(page, lambda: tells(live(page), row_of(widget).reads(widget)))
 
 
 def test_the_query_stays_where_it_is_when_the_rows_change(show):
@@ -123,18 +124,18 @@ def test_the_query_stays_where_it_is_when_the_rows_change(show):
     use(page, "checkbox", "Leave one out")
     widget.leave_one_out = True
     assert abs(widget.queries()[widget.row()] - 3.3) < 0.2
-    assert readout(page) == kernel_said(widget)
+    told(page, widget)
     assert page.get_by_label("Query").input_value() == str(widget.row())
 
 
 def test_without_a_truth_there_is_no_error_but_one_to_the_points_left_out(show):
     widget = regression(truth=None)
     page = show(widget).page
-    soon(page, kernel_shows, page, widget)
+    soon(page, shows, page, widget)
     assert not page.get_by_text("truth", exact=True).is_visible()
     use(page, "checkbox", "Leave one out")
     widget.leave_one_out = True
-    soon(page, kernel_shows, page, widget)
+    soon(page, shows, page, widget)
 
 
 def test_only_the_chosen_controls_and_kernels_are_there(show):
@@ -150,7 +151,7 @@ def test_dragging_moves_the_query(show):
     chosen = (10, 40)
     start, end = (box["x"] + centres(page, widget)[n][0] for n in chosen)
     page.mouse.move(start, box["y"] + 100)
-    assert readout(page) == kernel_said(widget), "pointing alone moves nothing"
+    told(page, widget)  # pointing alone moves nothing
     page.mouse.down()
     first = readout(page)
     page.mouse.move(end, box["y"] + 120, steps=4)

@@ -6,10 +6,11 @@ import re
 
 import numpy as np
 import pytest
+from attnbook_testing.widgets import SIZES, browsed, browser_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from page_parts import cell_box, colours, live, readout, ring_of, said, soon, use
-from widget_rows import SIZES, browsed, browser_of, browser_shows, cell_said, two_digits
+from widget_rows import cell_said, shows, two
 
 from attnbook.widgets import LayerHeadBrowser
 
@@ -108,7 +109,7 @@ def test_the_arrow_keys_walk_the_grid(show):
         widget.layer, widget.head = layer, head
         assert small(page, layer, head).evaluate("(node) => node === document.activeElement")
         assert page.locator("button[role=radio][tabindex='0']").count() == 1
-    soon(page, browser_shows, page, widget)
+    soon(page, shows, page, widget)
     page.keyboard.press("ArrowRight")
     said(page, "Cross, layer 0, head 1, hit rate 0.15.")
 
@@ -130,7 +131,7 @@ def test_a_pinned_cell_stays_while_heads_change(show):
         best = widget.tokens()[1][weights.argmax()]
         text = readout(page)
         assert text.startswith(f"{cell_said(widget, (2, 2))}. Strongest keys: {best} ")
-        assert two_digits(weights.max()) in text.partition("Strongest keys")[2]
+        assert two(weights.max()) in text.partition("Strongest keys")[2]
     canvas.focus()
     canvas.press("Escape")
     assert live(page) == "unpinned" and not page.locator(".ah-row").is_visible()
@@ -155,16 +156,6 @@ def test_pointing_tells_and_a_click_pins(show):
     assert readout(page) == cell_said(widget, (4, 0))
     page.mouse.move(5, 5)
     assert readout(page).startswith(cell_said(widget, (3, 1)))
-
-
-def test_it_starts_where_python_says(show):
-    widget = browser_of(kind="cross", example=1, layer=1, head=1, cell=(2, 3))
-    page = show(widget).page
-    soon(page, browser_shows, page, widget)
-    assert readout(page).startswith(cell_said(widget, (2, 3)))
-    small(page, 0, 0).click()
-    use(page, "button", "Reset")
-    soon(page, browser_shows, page, widget)
 
 
 def test_masked_zero_and_small_are_told_apart(show):

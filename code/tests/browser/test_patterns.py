@@ -7,7 +7,7 @@ from attnbook_testing.designs import designs
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from page_parts import soon, use
-from widget_rows import pattern_shows
+from widget_rows import shows
 
 import attnbook as ab
 from attnbook.widgets import PatternDesigner, patterns
@@ -90,17 +90,17 @@ def test_terms_come_and_go_by_the_keyboard(show):
         add.press("Enter")
     kinds = ["window", "global", "dilated", "block"]
     widget.terms = [("|", kind) for kind in kinds]
-    soon(page, pattern_shows, page, widget)
+    soon(page, shows, page, widget)
     term(page, 1).get_by_role("button").press("Enter")
     widget.terms = [("|", kind) for kind in kinds[1:]]
-    soon(page, pattern_shows, page, widget)
+    soon(page, shows, page, widget)
     assert page.evaluate("document.activeElement.ariaLabel") == "Remove term 1"
     for t in (3, 2):
         term(page, t).get_by_role("button").press("Enter")
         assert page.evaluate("document.activeElement.textContent") == "Add a term"
     assert not term(page, 1).get_by_role("button").is_visible(), "the last one stays"
     widget.terms = ["global"]
-    soon(page, pattern_shows, page, widget)
+    soon(page, shows, page, widget)
 
 
 def test_half_written_numbers_change_nothing_and_go_on_leaving(show):
@@ -115,18 +115,18 @@ def test_half_written_numbers_change_nothing_and_go_on_leaving(show):
     ):
         field.fill(wrong)
         assert field.get_attribute("aria-invalid") == "true"
-        soon(page, pattern_shows, page, widget)
+        soon(page, shows, page, widget)
         field.blur()
         assert field.input_value() == old and field.get_attribute("aria-invalid") is None
     places.press("End")
     places.press_sequentially(", 7,")  # "0, 7,": the comma is left alone while one writes
     assert places.input_value() == "0, 7,"
     widget.terms = ["window", ("|", "global", {"places": [0, 7]})]
-    soon(page, pattern_shows, page, widget)
+    soon(page, shows, page, widget)
     for wrong in ("", "x"):  # no place is a choice, too
         places.fill(wrong)
         widget.terms = ["window", ("|", "global", {"places": []})]
-        soon(page, pattern_shows, page, widget)
+        soon(page, shows, page, widget)
         places.blur()
         assert places.input_value() == ""
 
@@ -138,9 +138,9 @@ def test_pressing_a_row_chooses_its_query(show):
     cell = (canvas.bounding_box()["height"] - 124) // 32
     canvas.click(position={"x": 200, "y": 34 + 9.5 * cell})
     widget.query = 9
-    soon(page, pattern_shows, page, widget)
+    soon(page, shows, page, widget)
     canvas.click(position={"x": 200, "y": 10})
-    soon(page, pattern_shows, page, widget)
+    soon(page, shows, page, widget)
 
 
 def test_a_change_at_256_places_takes_less_than_a_frame(browser):
@@ -172,7 +172,7 @@ def test_operators_and_kinds_are_chosen_from_lists(show):
     page = show(widget).page
     use(page, "combobox", "Operator", "&")
     widget.terms = ["window", ("&", "global")]
-    soon(page, pattern_shows, page, widget)
+    soon(page, shows, page, widget)
     term(page, 2).get_by_label("Pattern").select_option("random")
     widget.terms = ["window", ("&", "random")]
-    soon(page, pattern_shows, page, widget)
+    soon(page, shows, page, widget)

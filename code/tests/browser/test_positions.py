@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from page_parts import readout
-from widget_rows import positions_said
+from widget_rows import told
 
 from attnbook import alibi_slopes
 from attnbook.widgets import PositionExplorer
@@ -28,7 +27,7 @@ def arithmetic(module):
 def explorers(draw):
     places = draw(st.integers(2, 40))
     return PositionExplorer(
-        kind=draw(st.sampled_from(KINDS)),
+        kind=draw(st.sampled_from(list(KINDS))),
         places=places,
         d_model=draw(st.integers(1, 20)),
         num_heads=draw(st.integers(1, 16)),
@@ -75,21 +74,21 @@ def test_pressing_the_table_marks_a_cell_and_dragging_the_curves_a_place(show):
     across, down = (box["width"] - 32) / 16, (box["height"] - 24) / 32
     page.mouse.click(box["x"] + 30 + 12.5 * across, box["y"] + 22 + 9.5 * down)
     widget.place, widget.column = 9, 12
-    assert readout(page) == positions_said(widget)
+    told(page, widget)
     box = page.locator(".ap-curve").bounding_box()
     left, right = box["x"] + 44, box["x"] + box["width"] - 8
     page.mouse.move(left + 1, box["y"] + 40)
-    assert readout(page) == positions_said(widget), "pointing alone moves nothing"
+    told(page, widget)  # pointing alone moves nothing
     page.mouse.down()
     page.mouse.move(right + 300, box["y"] + 60, steps=3)
     widget.place = 31
-    assert readout(page) == positions_said(widget)
+    told(page, widget)
     page.mouse.up()
     box = page.locator(".ap-likeness").bounding_box()
     middle = (box["x"] + 44 + box["x"] + box["width"] - 8) / 2
     page.mouse.click(middle - (box["width"] - 52) / 62 * 10, box["y"] + 50)
     widget.offset = -10
-    assert readout(page) == positions_said(widget)
+    told(page, widget)
 
 
 def test_on_a_phone_the_parts_stand_one_below_the_other(show):

@@ -4,10 +4,11 @@ import math
 
 import pytest
 import torch
+from attnbook_testing.widgets import sampler, tensor
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from page_parts import live, readout, said, soon, use
-from widget_rows import sampler, sampler_order, sampler_token, tensor
+from widget_rows import sampler_order, sampler_token
 
 import attnbook as ab
 from attnbook.widgets import NextTokenSampler

@@ -1,26 +1,29 @@
 // The ablation widget: heads on one scale, the reader takes heads out, the output changes at once.
 import { binary } from "../core/binary.js";
-import { button, select } from "../core/inputs.js";
+import { makeControls } from "../core/controls.js";
+import { button } from "../core/inputs.js";
 import { vmaxText } from "../core/legend.js";
 import { onStage } from "../core/stage.js";
 import { View } from "../core/view.js";
 import { HeadSwitches } from "./heads.js";
 import { Bars, OutputTable } from "./output.js";
+import { SETTINGS } from "./settings.js";
 import { countRight, predictClasses, sharesOf, sumHeads } from "./sum.js";
 import { describeOut, describeQuery, describeRight, withAll } from "./words.js";
 
 const HINT = "Click a map to take its head out; click again to put it back. Point at a column to see "
   + "what each head adds there.";
 const SKELETON = `
-  <p class="ah-title"></p>
-  <div class="ah-controls" role="group" aria-label="Controls"></div>
   <div class="ah-legend" aria-hidden="true">
     <span class="ah-key ab-masks"><i class="ah-swatch ah-masked"></i>masked</span>
     <span class="ah-key"><i class="ah-swatch"></i>zero</span>
     <span class="ah-key">small<i class="ah-bar"></i><span class="ah-vmax"></span></span>
-  </div>
-  <p class="ah-readout" aria-hidden="true"></p>
-  <div class="ah-hidden"><p aria-live="polite"></p></div>`;
+  </div>`;
+
+function allHeadsIn({ model, store }) {
+  const label = button("All heads in", () => store({ ablated: [] }));
+  return { label, refresh: () => label.setAttribute("aria-disabled", !model.get("ablated").length) };
+}
 
 class AblationView extends View {
   constructor(model, root, palette) {
@@ -32,7 +35,7 @@ class AblationView extends View {
 
   /** Takes in what a chapter fixes, and builds the parts. */
   readContent() {
-    const { model, root } = this;
+    const { model } = this;
     const [batches, heads, queries, keys, relations, classes] = model.get("_shape");
     this.sizes = { batches, heads, queries, keys, relations, classes };
     this.arrays = {
@@ -53,20 +56,9 @@ class AblationView extends View {
       choose: (query) => this.store({ query }), step: (by) => this.step(by),
     });
     this.bars = new Bars(withAll(names));
-    this.makeControls(root.querySelector(".ah-controls"));
-    root.querySelector(".ah-controls").after(this.switches.node);
+    this.controls = makeControls(model, SETTINGS, { all: allHeadsIn }, { reset: false });
+    this.title.after(this.controls.node, this.switches.node);
     this.readout.before(this.output.node, this.bars.node);
-  }
-
-  makeControls(node) {
-    const { batches } = this.sizes;
-    if (batches > 1) {
-      const names = Array.from({ length: batches }, (_, b) => String(b));
-      this.sequence = select("Sequence", names, (batch) => this.store({ batch }));
-      node.append(this.sequence.label);
-    }
-    this.all = button("All heads in", () => this.store({ ablated: [] }));
-    node.append(this.all);
   }
 
   toggle(head) {
@@ -132,8 +124,7 @@ class AblationView extends View {
     const { model, arrays, sizes } = this;
     const { batches, heads, queries, relations } = sizes;
     const [out, batch, query] = this.get("ablated", "batch", "query");
-    this.sequence?.show(batch);
-    this.all.setAttribute("aria-disabled", !out.length);
+    this.controls.refresh();
     const pictures = Array.from({ length: heads }, (_, head) => this.pictureOf(head));
     this.switches.draw(pictures, out, query, this.palette);
     const plane = queries * relations;

@@ -6,7 +6,12 @@ import numpy as np
 import traitlets as t
 
 from ..._checks import as_array, as_finite, as_labels, as_marks, as_place, as_weights, check_masked
-from ..base import Number, Widget, in_steps, packed, place_of
+from ..base import Widget, in_steps, packed
+from ..settings import Number, Place, Setting
+
+
+def _as_heads(widget, value) -> list[int]:
+    return sorted({as_place("ablated", n, widget._shape[1], "heads") for n in value})
 
 
 class HeadAblation(Widget):
@@ -27,15 +32,6 @@ class HeadAblation(Widget):
         query_labels, key_labels: q and k strings, or such a list for each sequence.
         inputs: lines to show above the output, {name: q strings, or a list for each sequence}.
         head_labels: h strings.
-        ablated: the heads that are out at the start.
-        batch: the sequence to show.
-        query: the query to mark at the start.
-        title: one line above the heads.
-        alt: one sentence for readers who do not see the maps.
-        vmax: the weight of the darkest colour.
-
-    Raises:
-        ValueError: an argument does not fit; the message names it, what came and what is needed.
 
     Source: Vaswani et al. 2017, section 3.2.2; taking heads out: Michel et al. 2019, section 2.
     """
@@ -53,13 +49,18 @@ class HeadAblation(Widget):
     key_labels = t.List().tag(sync=True)
     inputs = t.List().tag(sync=True)  # [name, lists of labels] of each line
     head_labels = t.List(t.Unicode()).tag(sync=True)
-    ablated = t.List(t.Int()).tag(sync=True)
-    batch = t.Any(0).tag(sync=True)
-    query = t.Any().tag(sync=True)
-    vmax = Number(1.0, positive=True).tag(sync=True)
-
-    _check_batch = place_of("batch", "sequences", lambda self: self._shape[0])
-    _check_query = place_of("query", "queries", lambda self: self._shape[2])
+    ablated = Setting((), "the heads that are out at the start.", test=_as_heads)
+    batch = Place(
+        "_shape.0",
+        "sequences",
+        0,
+        "the sequence to show.",
+        label="Sequence",
+        list=True,
+        optional=True,
+    )
+    query = Place("_shape.2", "queries", None, "the query to mark at the start.", label="")
+    vmax = Number(1.0, "the weight of the darkest colour.", positive=True, fixed=True)
 
     def __init__(
         self,
@@ -75,12 +76,7 @@ class HeadAblation(Widget):
         key_labels=None,
         inputs=None,
         head_labels=None,
-        ablated=(),
-        batch=0,
-        query=None,
-        title="",
-        alt="",
-        vmax=1.0,
+        **settings,
     ):
         weights = as_weights("weights", weights, 4)
         added = as_finite("added", added, 5).astype("f4").astype("f8")  # as models compute
@@ -98,6 +94,8 @@ class HeadAblation(Widget):
         if head_labels is None:
             head_labels = [f"head {n}" for n in range(h)]
         super().__init__(
+            settings,
+            f"Attention weights of {h} heads, {q} queries by {k} keys each.",
             _shape=[b, h, q, k, r, m],
             _weights=in_steps(weights).tobytes(),
             _mask=packed(mask),
@@ -114,18 +112,7 @@ class HeadAblation(Widget):
                 for name, labels in (inputs or {}).items()
             ],
             head_labels=as_labels("head_labels", head_labels, h)[0],
-            ablated=list(ablated),
-            batch=batch,
-            query=query,
-            title=title,
-            alt=alt or f"Attention weights of {h} heads, {q} queries by {k} keys each.",
-            vmax=vmax,
         )
-
-    @t.validate("ablated")
-    def _check_ablated(self, proposal):
-        count = self._shape[1]
-        return sorted({as_place("ablated", n, count, "heads") for n in proposal["value"]})
 
     def added(self) -> np.ndarray:
         """What each head adds to the logits, as held: (b, h, q, r, m)."""

@@ -1,14 +1,16 @@
 // The alignment viewer: attention beside gold links, step by step through decoding.
+import { makeControls } from "../core/controls.js";
 import { limit } from "../core/gestures.js";
 import { element } from "../core/inputs.js";
 import { entry, legendOf, smallKey, swatch, vmaxText } from "../core/legend.js";
 import { onStage } from "../core/stage.js";
 import { View } from "../core/view.js";
-import { makeAlignmentControls } from "./controls.js";
-import { alignmentPicture, readExamples } from "./data.js";
+import { MAKERS } from "./controls.js";
+import { alignmentPicture, keepStep, readExamples } from "./data.js";
 import { planPanels } from "./layout.js";
 import { NO_LINE } from "./lines.js";
 import { AlignmentPanel } from "./panel.js";
+import { SETTINGS } from "./settings.js";
 import { describePlace, describeScore, describeStep, fillStepTable } from "./words.js";
 
 const SHAPE = ["example", "model", "side_by_side", "view", "vmax"]; // what moves things
@@ -21,12 +23,6 @@ const HINT = {
 };
 const TALLEST = 520; // pixels of a map whose cells could be larger
 const GIVE = 0.12; // the part of its height that it gives way
-const SKELETON = `
-  <p class="ah-title"></p>
-  <div class="al-stage"></div>
-  <p class="ah-readout" aria-hidden="true"></p>
-  <div class="ah-hidden"><p aria-live="polite"></p></div>`;
-
 /** The legend: links, weights, masked; what differs between the views. */
 class AlignmentLegend {
   constructor() {
@@ -58,7 +54,7 @@ class AlignmentLegend {
 
 class AlignmentView extends View {
   constructor(model, root, palette) {
-    super(model, root, palette, SKELETON);
+    super(model, root, palette, '<div class="al-stage"></div>');
     this.stage = this.find(".al-stage");
     this.player = {};
     this.legend = new AlignmentLegend();
@@ -98,12 +94,20 @@ class AlignmentView extends View {
     this.voice.live.parentNode.replaceChildren(this.voice.live, ...this.panels.map(({ table }) => table));
     this.controls?.node.remove();
     this.player.stop?.();
-    const count = () => this.example.queries;
-    this.controls = makeAlignmentControls(model, {
-      count, player: this.player, goTo: (step) => this.goTo(step),
+    this.controls = makeControls(model, SETTINGS, MAKERS, {
+      count: () => this.example.queries, player: this.player, goTo: (step) => this.goTo(step),
+      reset: false, adapt: (changes) => this.adapt(changes),
     });
     this.title.after(this.controls.node);
     this.readShape();
+  }
+
+  /** A reader's change ends the playing; the step stays at the end, or where it is, if it can. */
+  adapt(changes) {
+    this.player.stop?.();
+    if (!("example" in changes)) return changes;
+    const [before, after] = [this.example, this.examples[changes.example]].map(({ queries }) => queries);
+    return { ...changes, step: keepStep(this.model.get("step"), before, after) };
   }
 
   /** Takes in which example, models and view are shown. */

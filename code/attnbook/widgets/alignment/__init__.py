@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 import traitlets as t
 
-from ..._checks import as_place, as_some, check_choice
+from ..._checks import as_place, check_choice
 from .. import base
+from ..settings import Choice, Controls, Number, Place, Switch
 from .examples import MASKED, UNITS, AlignmentExample, as_examples
 
 __all__ = ["AlignmentExample", "AlignmentViewer"]
 
-CONTROLS = ("example", "model", "view", "step", "play")
-VIEWS = ("map", "lines")
 LINKS = ("sure", "possible")
 
 
@@ -30,16 +29,6 @@ class AlignmentViewer(base.Widget):
         examples: a sequence of `AlignmentExample`, or of mappings or NamedTuples with its fields.
         model_labels: the keys of the examples' `weights` in the order to show them, or a mapping
             from these keys to what the models are called; by default the keys as they are.
-        example: the position of the example to show.
-        model: the label of the model to show; by default the first.
-        side_by_side: whether all models are shown beside each other.
-        view: "map" or "lines".
-        step: the target token that decoding has reached, from 0; by default the last.
-        controls: what the reader may change: any of "example", "model", "view", "step", "play".
-            A list with nothing to choose from is left out.
-        title: one line above.
-        alt: one sentence for readers who do not see it.
-        vmax: the weight of the darkest colour, for all models and examples.
 
     Weights are shown as given, to four digits: zero stays zero, what is not zero stays so, a row
     that sums to less than 1 is not scaled, and each row keeps its argmax. Of equal largest weights
@@ -56,52 +45,56 @@ class AlignmentViewer(base.Widget):
     _examples = t.List(t.Dict()).tag(sync=True)  # as `as_examples` gives them
     _weights = t.Bytes().tag(sync=True)  # uint16 units, little-endian: example, model, q, k
     model_labels = t.List(t.Unicode()).tag(sync=True)
-    example = t.Any(0).tag(sync=True)
-    model = t.Unicode().tag(sync=True)
-    side_by_side = t.Bool().tag(sync=True)
-    view = t.Unicode("map").tag(sync=True)
-    step = t.Any(0).tag(sync=True)
-    controls = t.List(t.Unicode()).tag(sync=True)
-    vmax = base.Number(1.0, positive=True).tag(sync=True)
+    example = Place(
+        "_examples",
+        "examples",
+        0,
+        "the position of the example to show.",
+        label="Sentence",
+        names="_examples",
+        optional=True,
+    )
+    model = Choice(
+        {},
+        lambda fixed: fixed.model_labels[0],
+        "the label of the model to show; by default the first.",
+        of="model_labels",
+        label="",
+    )
+    side_by_side = Switch(says="whether all models are shown beside each other.", label="")
+    view = Choice({"map": "Heat map", "lines": "Lines"}, "map", "how they are drawn", beside=True)
+    step = Place(
+        lambda widget: len(widget._examples[widget.example]["target"]),
+        "target tokens",
+        lambda fixed: len(fixed._examples[fixed.example]["target"]) - 1,
+        "the target token that decoding has reached, from 0; by default the last.",
+        label="",
+    )
+    vmax = Number(
+        1.0,
+        "the weight of the darkest colour, for all models and examples.",
+        positive=True,
+        fixed=True,
+    )
+    controls = Controls(
+        "example",
+        "model",
+        "view",
+        "step",
+        "play",
+        order=("example", "model", "view", "play", "step"),
+    )
 
-    _check_example = base.place_of("example", "examples", lambda self: len(self._examples))
-    _check_step = base.place_of("step", "target tokens", lambda self: len(self._shown["target"]))
-    _check_model = base.one_of("model", lambda self: self.model_labels)
-    _check_view = base.one_of("view", lambda self: VIEWS)
-
-    def __init__(
-        self,
-        examples,
-        *,
-        model_labels=None,
-        example=0,
-        model=None,
-        side_by_side=False,
-        view="map",
-        step=None,
-        controls=CONTROLS,
-        title="",
-        alt="",
-        vmax=1.0,
-    ):
+    def __init__(self, examples, *, model_labels=None, **settings):
         plain, units, labels = as_examples(examples, model_labels)
-        example = as_place("example", example, len(plain), "examples")
         pairs = "1 sentence pair" if len(plain) == 1 else f"{len(plain)} sentence pairs"
         super().__init__(
+            settings,
+            f"Attention weights of {pairs}, target by source tokens, with gold links outlined: "
+            f"{', '.join(labels)}.",
             _examples=plain,
             _weights=b"".join(plane.tobytes() for planes in units for plane in planes),
             model_labels=labels,
-            example=example,
-            model=labels[0] if model is None else model,
-            side_by_side=bool(side_by_side),
-            view=view,
-            step=len(plain[example]["target"]) - 1 if step is None else step,
-            controls=as_some("controls", controls, CONTROLS),
-            title=title,
-            alt=alt
-            or f"Attention weights of {pairs}, target by source tokens, with gold links outlined: "
-            f"{', '.join(labels)}.",
-            vmax=vmax,
         )
 
     @property

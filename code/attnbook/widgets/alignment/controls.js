@@ -1,23 +1,12 @@
-// The controls of the alignment viewer: sentence, model, view, play, step.
-import { makeControls, stepper, tied } from "../core/controls.js";
-import { button, element, segments, select, slider } from "../core/inputs.js";
-import { keepStep } from "./data.js";
+// The controls of the alignment viewer that it makes itself: model, play, step.
+import { stepper } from "../core/controls.js";
+import { button, element, segments, slider } from "../core/inputs.js";
 
 const PACE = 1100; // milliseconds a step, when playing
 const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-/** Makers by name; null where there is nothing to choose. */
-const MAKERS = {
-  example({ model, store }) {
-    const examples = model.get("_examples");
-    if (examples.length < 2) return null;
-    const input = select("Sentence", examples.map(({ name }) => name), (example) => {
-      const [before, after] = [model.get("example"), example].map((n) => examples[n].target.length);
-      store({ example, step: keepStep(model.get("step"), before, after) });
-    });
-    input.label.classList.add("al-sentence");
-    return tied(input, model, "example");
-  },
+/** They are given `goTo(step)`, `count()` of steps, and `player`, which gets `timer` and `stop`. */
+export const MAKERS = {
   model({ model, store }) {
     const names = model.get("model_labels");
     if (names.length < 2) return null;
@@ -27,10 +16,6 @@ const MAKERS = {
     label.classList.add("al-models");
     return { label, refresh: () => show(
       model.get("side_by_side") ? "all" : String(names.indexOf(model.get("model")))) };
-  },
-  view({ model, store }) {
-    const choices = [["map", "Heat map"], ["lines", "Lines"]];
-    return tied(segments("View", choices, (view) => store({ view })), model, "view");
   },
   play: makePlayer,
   step({ model, goTo, count }) {
@@ -68,9 +53,4 @@ function makePlayer({ model, goTo, count, player }) {
   }
   player.stop = stop;
   return { label, refresh: () => { label.hidden = calm() || count() < 2; } };
-}
-
-/** Builds them; `player` gets `timer` (playing) and `stop`. */
-export function makeAlignmentControls(model, { goTo, count, player }) {
-  return makeControls(model, MAKERS, { goTo, count, player, before: () => player.stop?.() });
 }

@@ -1,4 +1,5 @@
 // The layer × head browser: every head small on one scale, the chosen one large, its cells read out.
+import { makeControls } from "../core/controls.js";
 import { drawMap } from "../core/draw.js";
 import { listenTo } from "../core/gestures.js";
 import { planLayout } from "../core/layout.js";
@@ -8,7 +9,8 @@ import { readMaps, SIDES, takeMap, takeScene } from "./data.js";
 import { CellExplorer } from "./explorer.js";
 import { LayerGrid } from "./grid.js";
 import { HEADING, planFigure } from "./layout.js";
-import { BrowseLegend, makeBrowseControls } from "./parts.js";
+import { BrowseLegend } from "./parts.js";
+import { SETTINGS } from "./settings.js";
 import { FIGURE } from "./skeleton.js";
 import { describeHead, headName, numberText, sidesOf } from "./words.js";
 
@@ -17,7 +19,7 @@ const TALLEST = 440; // of the large map, where the page sets no height
 
 class BrowseView extends View {
   constructor(model, root, palette) {
-    super(model, root, palette, `<p class="ah-title"></p>${FIGURE}`);
+    super(model, root, palette, FIGURE, "");
     [this.figure, this.heading] = [".lb-figure", ".lb-heading"].map((name) => this.find(name));
     this.canvas = this.find(".ah-map canvas");
     this.explorer = new CellExplorer(root, model, (text) => this.voice.say(text));
@@ -35,9 +37,12 @@ class BrowseView extends View {
     this.maps = readMaps(model);
     this.showTitle(this.canvas);
     [this.controls, this.grid, this.legend].forEach((part) => part?.node.remove());
-    this.controls = makeBrowseControls(model, () => {
-      this.explorer.forget();
-      this.draw();
+    this.controls = makeControls(model, SETTINGS, {}, {
+      always: true, adapt: (changes) => this.adapt(changes),
+      onReset: () => {
+        this.explorer.forget();
+        this.draw();
+      },
     });
     this.grid = new LayerGrid((layer, head) => this.store({ layer, head }));
     this.legend = new BrowseLegend(model);
@@ -48,6 +53,13 @@ class BrowseView extends View {
     this.take();
     this.place();
     this.speak(false);
+  }
+
+  /** Another kind may have fewer layers or heads; a pinned cell is let go. */
+  adapt(changes) {
+    const { kind, layer, head } = { ...this.scene, ...changes };
+    const [layers, heads] = this.model.get("_sizes")[kind];
+    return { cell: null, ...changes, layer: Math.min(layer, layers - 1), head: Math.min(head, heads - 1) };
   }
 
   /** Another kind or example: other tokens, other maps. */

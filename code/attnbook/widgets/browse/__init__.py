@@ -7,7 +7,21 @@ import traitlets as t
 
 from ..._checks import as_place, check_choice
 from .. import base
+from ..settings import Choice, Number, Place, Setting
 from .examples import KINDS, SIDES, as_browsed, as_kinds, as_numbers
+
+
+def _as_cell(widget, cell) -> list[int] | None:
+    if cell is None:
+        return None
+    place = [cell] if isinstance(cell, (int, str)) else list(cell)
+    if len(place) != 2:
+        raise ValueError(f"cell must be (query, key) or None, got {cell!r}")
+    queries, keys = map(len, widget.tokens())
+    return [
+        as_place("cell's query", place[0], queries, "queries"),
+        as_place("cell's key", place[1], keys, "keys"),
+    ]
 
 
 class LayerHeadBrowser(base.Widget):
@@ -28,12 +42,6 @@ class LayerHeadBrowser(base.Widget):
         kinds: the kinds to show of those that are there, of "encoder", "decoder", "cross".
         scores: numbers from 0 to 1 to print under the small maps, {kind: (l, h)}.
         score_label: what these numbers are, such as "hit rate".
-        kind: the kind to show first; by default the first that is there.
-        example, layer, head: the positions to show first, from 0.
-        cell: (query, key) to pin at the start, positions from 0.
-        title: one line above.
-        alt: one sentence for readers who do not see it.
-        vmax: the weight of the darkest colour, in all maps.
 
     Weights are held in 255 steps, to keep pages light; a weight that is not zero stays so.
 
@@ -52,39 +60,38 @@ class LayerHeadBrowser(base.Widget):
     _scores = t.Dict().tag(sync=True)  # (l, h) by kind; none: no numbers
     kinds = t.List(t.Unicode()).tag(sync=True)
     score_label = t.Unicode().tag(sync=True)
-    kind = t.Unicode().tag(sync=True)
-    example = t.Any(0).tag(sync=True)
-    layer = t.Any(0).tag(sync=True)
-    head = t.Any(0).tag(sync=True)
-    cell = t.Any().tag(sync=True)
-    vmax = base.Number(1.0, positive=True).tag(sync=True)
+    kind = Choice(
+        {kind: kind.capitalize() for kind in KINDS},
+        lambda fixed: fixed.kinds[0],
+        "the kind to show first; by default the first that is there.",
+        label="Attention",
+        of="kinds",
+        beside=True,
+        optional=True,
+    )
+    example = Place(
+        "_examples",
+        "examples",
+        0,
+        "the position of the example to show first.",
+        names="_examples",
+        optional=True,
+    )
+    layer = Place(
+        lambda widget: widget._sizes[widget.kind][0], "layers", 0, "its position, from 0.", label=""
+    )
+    head = Place(
+        lambda widget: widget._sizes[widget.kind][1], "heads", 0, "its position, from 0.", label=""
+    )
+    cell = Setting(None, "(query, key) to pin at the start, positions from 0.", test=_as_cell)
+    vmax = Number(1.0, "the weight of the darkest colour, in all maps.", positive=True, fixed=True)
 
-    _check_kind = base.one_of("kind", lambda self: self.kinds)
-    _check_example = base.place_of("example", "examples", lambda self: len(self._examples))
-    _check_layer = base.place_of("layer", "layers", lambda self: self._sizes[self.kind][0])
-    _check_head = base.place_of("head", "heads", lambda self: self._sizes[self.kind][1])
-
-    def __init__(
-        self,
-        examples,
-        *,
-        kinds=KINDS,
-        title="",
-        alt="",
-        scores=None,
-        score_label="",
-        kind=None,
-        example=0,
-        layer=0,
-        head=0,
-        cell=None,
-        vmax=1.0,
-    ):
+    def __init__(self, examples, *, kinds=tuple(KINDS), scores=None, score_label="", **settings):
         plain, sizes, weights, allowed = as_browsed(examples, as_kinds(kinds))
-        # these two first: what else there is to choose from hangs on them
-        kind = check_choice("kind", next(iter(sizes)) if kind is None else kind, list(sizes))
-        example = as_place("example", example, len(plain), "examples")
         super().__init__(
+            settings,
+            "Attention weights of every layer and head, "
+            f"{' and '.join(', '.join(sizes).rsplit(', ', 1))}.",
             _examples=plain,
             _weights=weights,
             _allowed=allowed,
@@ -92,31 +99,7 @@ class LayerHeadBrowser(base.Widget):
             _scores=as_numbers(scores, sizes),
             kinds=list(sizes),
             score_label=score_label,
-            kind=kind,
-            example=example,
-            layer=layer,
-            head=head,
-            cell=cell,
-            title=title,
-            alt=alt
-            or "Attention weights of every layer and head, "
-            f"{' and '.join(', '.join(sizes).rsplit(', ', 1))}.",
-            vmax=vmax,
         )
-
-    @t.validate("cell")
-    def _check_cell(self, proposal):
-        cell = proposal["value"]
-        if cell is None:
-            return None
-        place = [cell] if isinstance(cell, (int, str)) else list(cell)
-        if len(place) != 2:
-            raise ValueError(f"cell must be (query, key) or None, got {cell!r}")
-        queries, keys = map(len, self.tokens())
-        return [
-            as_place("cell's query", place[0], queries, "queries"),
-            as_place("cell's key", place[1], keys, "keys"),
-        ]
 
     @t.observe("kind", "example")
     def _keep_place(self, change):

@@ -1,40 +1,5 @@
-// The parts of the layer × head browser: controls and legend.
-import { makeControls, tied } from "../core/controls.js";
-import { segments, select } from "../core/inputs.js";
+// The legend of the layer × head browser.
 import { entry, legendOf, smallKey, swatch, vmaxText } from "../core/legend.js";
-import { kindName } from "./words.js";
-
-/** Another kind may have fewer layers or heads; a pinned cell is let go. */
-function changesFor(model, changes) {
-  const [layers, heads] = model.get("_sizes")[changes.kind ?? model.get("kind")];
-  return {
-    ...changes, cell: null,
-    layer: Math.min(model.get("layer"), layers - 1), head: Math.min(model.get("head"), heads - 1),
-  };
-}
-
-const MAKERS = {
-  kind({ model, store }) {
-    const kinds = model.get("kinds");
-    if (kinds.length < 2) return null;
-    const choices = kinds.map((kind) => [kind, kindName(kind)]);
-    const input = segments("Attention", choices, (kind) => store(changesFor(model, { kind })));
-    return tied(input, model, "kind");
-  },
-  example({ model, store }) {
-    const names = model.get("_examples").map(({ name }) => name);
-    if (names.length < 2) return null;
-    const input = select("Example", names, (example) => store(changesFor(model, { example })));
-    input.label.classList.add("lb-example");
-    return tied(input, model, "example");
-  },
-};
-
-/** The choice of kind and example, where there is one, and Reset, which calls `forget` first. */
-export function makeBrowseControls(model, forget) {
-  const moved = ["kind", "example", "layer", "head", "cell"];
-  return makeControls(model, MAKERS, { moved, always: true, onReset: forget });
-}
 
 /** What the marks mean that the map shown has. */
 export class BrowseLegend {

@@ -1,15 +1,11 @@
 // What the layer × head browser says: of a head, of one of its cells, of a choice.
 import { goldMark, numeral, shownText, strongest, whyMasked } from "../core/words.js";
 
-const KIND_NAMES = { encoder: "Encoder", decoder: "Decoder", cross: "Cross" };
 const SIDE_NAMES = {
   encoder: "source → source", decoder: "target → target", cross: "target → source",
 };
 export const BROWSE_HINT = "Choose a head with a click or the arrow keys. Point at a cell of the large map, or "
   + "focus it and move with the arrow keys. Click or press Enter to pin a cell.";
-
-/** The name of a kind on its switch. */
-export const kindName = (kind) => KIND_NAMES[kind];
 
 /** From which tokens to which a kind looks. */
 export const sidesOf = (kind) => SIDE_NAMES[kind];
@@ -39,5 +35,5 @@ export function describePinned(picture, cell) {
 /** The hidden table's caption, and what a change of kind, example or head is worth saying. */
 export function describeHead({ kind, layer, head, number }, label) {
   const more = numberText(number, label);
-  return `${kindName(kind)}, ${headName(layer, head)}${more ? `, ${more}` : ""}`;
+  return `${kind[0].toUpperCase()}${kind.slice(1)}, ${headName(layer, head)}${more ? `, ${more}` : ""}`;
 }

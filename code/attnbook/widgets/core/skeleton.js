@@ -7,6 +7,12 @@ export const MAP = `
     <div class="ah-ring" hidden></div>
   </div>`;
 
+/** The figure of one canvas; `what` it is, for those who do not see it. */
+export const figureOf = (name, what) => `
+  <div class="${name}">
+    <canvas tabindex="0" role="application" aria-roledescription="${what}"></canvas>
+  </div>`;
+
 /** A read-out, and what is only heard. */
 export const HEARD = `
   <p class="ah-readout" aria-hidden="true"></p>

@@ -8,6 +8,9 @@ export function numeral(x, digits = 3) {
   return Number(rounded) === 0 ? (0).toFixed(digits) : rounded.replace("-", "−");
 }
 
+/** A number with three significant digits. */
+export const brief = (x) => String(Number(x.toPrecision(3)));
+
 /** A weight: exact zero is "0"; what would round to zero is said to be below the last digit. */
 export function weightText(w) {
   if (w === 0) return "0";

@@ -1,14 +1,12 @@
 // A haystack: many keys, one query, a cheap choice among them; what it keeps and what it misses.
-import { makeControls } from "../core/controls.js";
-import { limit, onKeys, pointOn } from "../core/gestures.js";
-import { element } from "../core/inputs.js";
-import { HEARD } from "../core/skeleton.js";
+import { limit, pointOn } from "../core/gestures.js";
+import { figureOf } from "../core/skeleton.js";
 import { onStage } from "../core/stage.js";
-import { View } from "../core/view.js";
+import { SettingsView } from "../core/view.js";
 import { choose, denseWeights, judge } from "./choose.js";
 import { haystackOf } from "./data.js";
 import { drawField, fieldKeyAt, planField } from "./field.js";
-import { MAKERS } from "./inputs.js";
+import { SETTINGS } from "./settings.js";
 import { describeChoice, describeKey, fillKeys } from "./words.js";
 
 /** The top of a scale: the least of 1, 0.5, 0.2, 0.1, 0.05, ... that holds the weight. */
@@ -17,12 +15,8 @@ function roundUp(weight) {
   return [1, 2, 5, 10].map((step) => Number((step * power).toPrecision(1))).find((top) => top >= weight * (1 - 1e-9));
 }
 
-const MOVED = Object.keys(MAKERS);
 const SKELETON = `
-  <p class="ah-title"></p>
-  <div class="hx-figure">
-    <canvas tabindex="0" role="application" aria-roledescription="keys"></canvas>
-  </div>
+  ${figureOf("hx-figure", "keys")}
   <div class="ah-legend" aria-hidden="true">
     <span class="ah-key"><i class="hx-dot"></i><i class="hx-dot hx-large"></i>weight in dense attention, up to <span class="hx-top"></span></span>
     <span class="ah-key"><i class="hx-bars"></i>cheap score</span>
@@ -30,53 +24,35 @@ const SKELETON = `
     <span class="ah-key"><i class="hx-ring"></i>needle</span>
     <span class="ah-key"><i class="hx-ring hx-missing"></i>missed</span>
   </div>
-  <p class="hx-said" aria-hidden="true"></p>
-  ${HEARD}`;
+  <p class="hx-said" aria-hidden="true"></p>`;
 
-class HaystackView extends View {
+class HaystackView extends SettingsView {
   constructor(model, root, palette) {
-    super(model, root, palette, SKELETON);
-    this.canvas = this.find("canvas");
-    this.figure = this.find(".hx-figure");
-    this.said = this.find(".hx-said");
+    super(model, root, palette,
+      { skeleton: SKELETON, settings: SETTINGS, describe: describeChoice, fill: fillKeys });
+    this.line = this.find(".hx-said");
     this.key = null; // the marked one
     this.hay = haystackOf(model);
     this.weights = denseWeights(this.hay);
-    this.controls = makeControls(model, MAKERS, { moved: MOVED });
-    this.title.after(this.controls.node);
-    this.read();
-    this.place();
-    this.speakLater("");
+    this.begin("needles");
     this.listen();
-    this.follow([...MOVED, "needles", "title", "alt"], () => {
-      this.read();
-      this.draw();
-      this.speakLater(this.facts.join(" "));
-    });
   }
 
-  /** Takes in the model; table and voice follow when things rest. */
-  read() {
+  take(settings) {
     const { hay, weights } = this;
-    const settings = Object.fromEntries(MOVED.map((name) => [name, this.model.get(name)]));
     const needles = this.model.get("needles");
     const choice = choose(hay, settings);
-    const results = judge({ ...hay, needles }, weights, choice.kept);
-    this.picture = { ...hay, ...settings, ...choice, needles, weights, results };
-    this.facts = describeChoice(this.picture);
-    const [first, ...others] = this.facts.map((fact) => element("span", {}, fact));
-    first.className = results[settings.query].found ? "hx-found" : "hx-missed";
-    this.readout.replaceChildren(first, ...others);
-    this.showTitle(this.canvas);
-    this.controls.refresh();
+    return { ...hay, ...settings, ...choice, needles, weights, results: judge({ ...hay, needles }, weights, choice.kept) };
   }
 
-  /** Shares out the room. In the static page the box's height is fixed: the bars take what is left. */
-  place() {
-    const ratio = this.measure();
-    const width = this.figure.clientWidth || 640;
-    this.plan = planField({ width, height: this.restFor(this.figure), ratio, n: this.hay.n });
-    this.draw();
+  tell() {
+    super.tell();
+    const { results, query } = this.picture;
+    this.readout.firstChild.className = results[query].found ? "hx-found" : "hx-missed";
+  }
+
+  plan(room) {
+    return planField({ ...room, n: this.hay.n });
   }
 
   draw() {
@@ -84,16 +60,11 @@ class HaystackView extends View {
     const row = (numbers) => numbers.subarray(query * n, (query + 1) * n);
     const [weights, scores, kept] = ["weights", "scores", "kept"].map((name) => row(this.picture[name]));
     const top = roundUp(Math.max(...weights));
-    drawField(this.canvas, this.plan, {
+    drawField(this.canvas, this.layout, {
       weights, scores, kept, top, needle: needles[query], key: this.key, block: scorer === "mean" ? block : 1,
     }, this.palette);
     this.find(".hx-top").textContent = top;
-    this.said.textContent = this.key === null ? "Point at a key, or tap it, to read it." : describeKey(this.picture, this.key);
-  }
-
-  speakLater(text) {
-    const { table } = this.voice;
-    this.voice.later(() => fillKeys(table, this.picture, this.model.get("alt")), text);
+    this.line.textContent = this.key === null ? "Point at a key, or tap it, to read it." : describeKey(this.picture, this.key);
   }
 
   mark(key) {
@@ -105,11 +76,11 @@ class HaystackView extends View {
   onKey(name) {
     const { n, q, query } = this.picture;
     const from = this.key ?? 0;
-    const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -this.plan.columns, ArrowDown: this.plan.columns };
+    const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -this.layout.columns, ArrowDown: this.layout.columns };
     const page = { PageUp: query - 1, PageDown: query + 1 }[name];
     if (page !== undefined) {
       this.store({ query: limit(page, 0, q - 1) });
-      return this.voice.say(this.facts.join(" "));
+      return this.voice.say(this.said);
     }
     const to = { Home: 0, End: n - 1 }[name] ?? from + by[name];
     if (Number.isNaN(to)) return false;
@@ -121,10 +92,9 @@ class HaystackView extends View {
     const { canvas } = this;
     const focused = () => canvas.matches(":focus");
     const point = (event) => {
-      const key = fieldKeyAt(this.plan, ...pointOn(canvas, event));
+      const key = fieldKeyAt(this.layout, ...pointOn(canvas, event));
       if (key !== null) this.mark(key);
     };
-    onKeys(canvas, (name) => this.onKey(name));
     canvas.addEventListener("pointermove", point);
     canvas.addEventListener("pointerdown", point);
     canvas.addEventListener("pointerleave", () => { if (!focused()) this.mark(null); });

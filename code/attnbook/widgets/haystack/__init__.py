@@ -9,18 +9,25 @@ import torch
 import traitlets as t
 from torch import Tensor
 
-from ..._checks import as_some, check_choice, check_count
+from ..._checks import as_some, check_count
 from ...cheap import Indexer
 from ...normalize import masked_softmax
 from ...scores import scaled_dot
-from ..base import Widget, one_of, place_of
+from ..base import Widget
+from ..settings import Choice, Controls, Count, Place, Size
 from .arguments import as_needles, as_pair, as_small, from_steps, in_whole_steps
-from .choices import CHOICES, Choice, Haystack
+from .choices import CHOICES, Haystack, Kept
 
-SIZES = {"block": (1, 2, 4, 8, 16, 32, 64), "buckets": (2, 4, 8, 16, 32)}
-LIMITS = {"rounds": 8, "clusters": 32, "nearest": 4}
-SETTINGS = ("scorer", "block", "budget", "buckets", "rounds", "clusters", "nearest")
-CONTROLS = ("query", *SETTINGS)
+WAYS = {
+    "mean": "blocks by mean keys",
+    "indexer": "keys by an indexer",
+    "hash": "keys by a hash",
+    "cluster": "keys by clusters",
+}
+BLOCKS, BUCKETS = (1, 2, 4, 8, 16, 32, 64), (2, 4, 8, 16, 32)
+BUDGETS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
+ROUNDS, CLUSTERS = 8, 32  # at most
+USED = ("scorer", "block", "budget", "buckets", "rounds", "clusters", "nearest")
 
 
 class HaystackExplorer(Widget):
@@ -39,23 +46,9 @@ class HaystackExplorer(Widget):
     Args:
         keys, queries: (n, d) and (q, d), n at most 256, q and d at most 32; rounded to 16 bits.
         needles: for each query the key that it looks for; by default its best by dot product.
-        query: the one that is shown.
-        scorer: "mean", "indexer", "hash" or "cluster".
-        budget: how many keys "mean" and "indexer" keep for a query, by default an eighth; whole
-            blocks, as many as fit, and at least one, also where the budget is less than a block:
-            the widget then says so.
-        block: keys in a block: 1, 2, 4, 8, 16, 32 or 64.
-        buckets: of a hash: 2, 4, 8, 16 or 32.
-        rounds: of hashing, 1 to 8.
-        clusters: 1 to 32 and at most n, by default 8.
-        nearest: in how many clusters a query looks, 1 to 4.
         indexer: an `Indexer` with ReLUs, of at most 8 heads of at most 16 features; by default
             two heads of four features, that nobody trained.
         seed: draws the indexer, the hashes, and the keys at which centres start.
-        controls: what the reader may change: any of "query", "scorer", "block", "budget",
-            "buckets", "rounds", "clusters", "nearest".
-        title: one line above the figure.
-        alt: one sentence for readers who do not see it.
 
     Raises:
         TypeError, ValueError: an argument does not fit; the message names it, what came and what
@@ -75,39 +68,34 @@ class HaystackExplorer(Widget):
     _rotations = t.Bytes().tag(sync=True)  # (rounds, d, half), as many as can be asked for
     _starts = t.List(t.Int()).tag(sync=True)  # the keys at which the centres of clusters start
     needles = t.Any().tag(sync=True)  # a key for each query
-    query = t.Any().tag(sync=True)
-    scorer = t.Unicode().tag(sync=True)
-    block = t.Any().tag(sync=True)
-    budget = t.Any().tag(sync=True)
-    buckets = t.Any().tag(sync=True)
-    rounds = t.Any().tag(sync=True)
-    clusters = t.Any().tag(sync=True)
-    nearest = t.Any().tag(sync=True)
-    controls = t.List(t.Unicode()).tag(sync=True)
+    query = Place("_shape.1", "queries", 0, "the one that is shown.", room=2)
+    scorer = Choice(WAYS, "mean", "how it is chosen", label="Keep")
+    block = Size(BLOCKS, 8, "keys in a block", when=("scorer", "mean"))
+    budget = Count(
+        1,
+        "_shape.0",
+        lambda fixed: max(1, fixed._shape[0] // 8),
+        'how many keys "mean" and "indexer" keep for a query, by default an eighth; whole blocks, '
+        "as many as fit, and at least one, also where the budget is less than a block: the widget "
+        "then says so.",
+        sizes=BUDGETS,
+        when=("scorer", "mean", "indexer"),
+    )
+    buckets = Size(BUCKETS, 8, "of a hash", when=("scorer", "hash"))
+    rounds = Count(1, ROUNDS, 2, "of hashing", when=("scorer", "hash"))
+    clusters = Count(
+        1,
+        (CLUSTERS, "_shape.0"),
+        lambda fixed: min(8, fixed._shape[0]),
+        f"1 to {CLUSTERS} and at most n, by default 8.",
+        when=("scorer", "cluster"),
+    )
+    nearest = Count(
+        1, 4, 1, "in how many clusters a query looks", label="Look in", when=("scorer", "cluster")
+    )
+    controls = Controls("query", *USED)
 
-    _check_query = place_of("query", "queries", lambda self: self._shape[1])
-    _check_scorer = one_of("scorer", lambda self: CHOICES)
-
-    def __init__(
-        self,
-        keys,
-        queries,
-        *,
-        needles=None,
-        query=0,
-        scorer="mean",
-        budget=None,
-        block=8,
-        buckets=8,
-        rounds=2,
-        clusters=None,
-        nearest=1,
-        indexer=None,
-        seed=0,
-        controls=CONTROLS,
-        title="",
-        alt="",
-    ):
+    def __init__(self, keys, queries, *, needles=None, indexer=None, seed=0, **settings):
         keys, queries = as_pair(keys, queries)
         (n, d), q = keys.shape, len(queries)
         indexer, rotations, starts = _drawn(check_count("seed", seed), n, d, indexer)
@@ -115,21 +103,12 @@ class HaystackExplorer(Widget):
         arrays["rotations"] = rotations
         stepped = {f"_{name}": in_whole_steps(array) for name, array in arrays.items()}
         super().__init__(
+            settings,
+            f"{n} keys as dots, and which of them a cheap choice keeps for a query.",
             _shape=[n, q, d, *arrays["asked"].shape[1:]],
             _steps=[step for _, step in stepped.values()],
             **{name: data for name, (data, _) in stepped.items()},
             _starts=starts,
-            query=query,
-            scorer=scorer,
-            block=block,
-            budget=max(1, n // 8) if budget is None else budget,
-            buckets=buckets,
-            rounds=rounds,
-            clusters=min(8, n) if clusters is None else clusters,
-            nearest=nearest,
-            controls=as_some("controls", controls, CONTROLS),
-            title=title,
-            alt=alt or f"{n} keys as dots, and which of them a cheap choice keeps for a query.",
         )
         self._seed = seed
         rows, asked = self.rounded()
@@ -139,20 +118,6 @@ class HaystackExplorer(Widget):
     def _check_needles(self, proposal):
         n, q, *_ = self._shape
         return as_needles(proposal["value"], q, n)
-
-    @t.validate("budget", "rounds", "clusters", "nearest", "block", "buckets")
-    def _check_setting(self, proposal):
-        return self._setting(proposal["trait"].name, proposal["value"])
-
-    def _setting(self, name: str, value):
-        """A setting's value, or raise."""
-        if name == "scorer":
-            return check_choice(name, value, CHOICES)
-        if name in SIZES:
-            return check_choice(name, check_count(name, value), SIZES[name])
-        n = self._shape[0]
-        most = {"budget": n, "clusters": min(LIMITS["clusters"], n)}
-        return check_count(name, value, 1, most.get(name) or LIMITS[name])
 
     def rounded(self) -> tuple[Tensor, Tensor]:
         """Keys (n, d) and queries (q, d) as they are computed with, in double precision."""
@@ -197,15 +162,15 @@ class HaystackExplorer(Widget):
     def _haystack(self) -> Haystack:
         n, q, d, heads, size = self._shape
         shapes = (n, d), (q, d), (q, heads, size), (n, size), (q, heads)
-        shapes += ((LIMITS["rounds"], d, SIZES["buckets"][-1] // 2),)
+        shapes += ((ROUNDS, d, BUCKETS[-1] // 2),)
         data = self._keys, self._queries, self._asked, self._small, self._shares, self._rotations
         parts = zip(data, self._steps, shapes, strict=True)
         return Haystack(*(from_steps(*part) for part in parts), self._seed)
 
-    def _choice(self, settings: dict) -> Choice:
-        as_some("settings", settings, SETTINGS)
-        use = {name: getattr(self, name) for name in SETTINGS}
-        use |= {name: self._setting(name, value) for name, value in settings.items()}
+    def _choice(self, settings: dict) -> Kept:
+        as_some("settings", settings, USED)
+        use = {name: getattr(self, name) for name in USED}
+        use |= {name: self._settings[name].check(self, to) for name, to in settings.items()}
         return CHOICES[use["scorer"]](self._haystack(), SimpleNamespace(**use))
 
     def __repr__(self) -> str:
@@ -217,9 +182,9 @@ def _drawn(seed: int, n: int, d: int, indexer) -> tuple[Indexer, np.ndarray, lis
     """An indexer unless it is given, rotations of all rounds, where centres start."""
     drawn = torch.Generator().manual_seed(seed)
     starts = torch.randperm(n, generator=drawn)  # first, as `k_means` draws it
-    rotations = torch.randn(LIMITS["rounds"], d, SIZES["buckets"][-1] // 2, generator=drawn)
+    rotations = torch.randn(ROUNDS, d, BUCKETS[-1] // 2, generator=drawn)
     if indexer is None:
         with torch.random.fork_rng([]):
             torch.manual_seed(seed)
             indexer = Indexer(d, d, heads=2, size=4)
-    return indexer, rotations.numpy(), starts[: LIMITS["clusters"]].tolist()
+    return indexer, rotations.numpy(), starts[:CLUSTERS].tolist()

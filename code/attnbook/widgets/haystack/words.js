@@ -2,10 +2,6 @@
 import { fillRows } from "../core/table.js";
 import { numeral, weightText } from "../core/words.js";
 
-export const SCORERS = {
-  mean: "blocks by mean keys", indexer: "keys by an indexer", hash: "keys by a hash",
-  cluster: "keys by clusters",
-};
 const inGroups = (number) => number.toLocaleString("en");
 const count = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
 

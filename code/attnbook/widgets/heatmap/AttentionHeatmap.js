@@ -1,44 +1,42 @@
 // The heat map widget: shows the weights that the model's scores and mask give, and answers.
+import { makeControls } from "../core/controls.js";
 import { drawMap } from "../core/draw.js";
 import { Explorer } from "../core/explorer.js";
 import { listenTo } from "../core/gestures.js";
 import { planLayout } from "../core/layout.js";
-import { HEARD, MAP } from "../core/skeleton.js";
+import { MAP } from "../core/skeleton.js";
 import { onStage } from "../core/stage.js";
 import { View } from "../core/view.js";
-import { makeHeatmapControls } from "./controls.js";
+import { MAKERS } from "./controls.js";
 import { HeadGrid } from "./heads.js";
 import { Legend } from "./legend.js";
 import { tensorLiteral } from "./literal.js";
 import { caption, news } from "./news.js";
 import { readArrays, takePicture } from "./picture.js";
+import { SETTINGS } from "./settings.js";
 
-const SETTINGS = [
-  "lengths", "causal", "temperature", "scale", "scaled", "batch", "vmax", "head", "view", "query",
-  "dim_later", "difference_max",
-];
 const CONTENT = [
   "_scores", "_mask", "_values", "_compare", "_gold", "_shape", "query_labels", "key_labels",
   "title", "alt",
 ];
 const TALLEST = 440; // pixels of a map below its heads, where the page sets no height
-const SKELETON = `<p class="ah-title"></p>${MAP}${HEARD}`;
 
 class HeatmapView extends View {
   constructor(model, root, palette) {
-    super(model, root, palette, SKELETON);
+    super(model, root, palette, MAP);
     const say = (text) => this.voice.say(text);
     this.map = this.find(".ah-map");
     this.canvas = this.find("canvas");
     this.explorer = new Explorer(root, model, say);
     listenTo(this.canvas, this.explorer);
-    this.controls = makeHeatmapControls(model, { say, copyText: () => this.literal() });
+    this.controls = makeControls(model, SETTINGS, MAKERS,
+      { say, copyText: () => this.literal(), always: model.get("controls").includes("grid") });
     this.grid = model.get("controls").includes("grid") ? new HeadGrid(model) : null;
     this.legend = new Legend(model);
     this.title.after(this.controls.node, ...(this.grid ? [this.grid.node] : []));
     this.map.after(this.legend.node);
     this.readContent();
-    this.follow(SETTINGS, (name) => this.readSettings(name));
+    this.follow([...Object.keys(SETTINGS), "scale"], (name) => this.readSettings(name));
     this.follow(CONTENT, () => this.readContent());
   }
 

@@ -9,6 +9,7 @@ import traitlets as t
 
 from ..._checks import as_labels, as_marks, as_number, check_choice
 from .. import base
+from ..settings import Controls, Number, Place, Setting, Switch
 from . import arguments
 
 
@@ -28,33 +29,13 @@ class AttentionHeatmap(base.Widget):
         values: (k, d), (b, k, d) or (b, h, k, d), or (h, k, d) where the scores are (h, q, k),
             to show what a cell contributes to the output.
         query_labels, key_labels: q and k strings, or such a list for each sequence.
-        lengths: valid keys of each sequence, (b,), integers.
-        causal: whether a query sees only keys that are not after it.
-        temperature: positive; divides the scores.
         scale: feature size d of queries and keys when the scores are raw dot products: they can
             then be divided by the square root of d.
-        scaled: whether they are divided at the start.
-        batch: the sequence to show.
         heads: whether 3-D scores are (h, q, k), the heads of one sequence.
         head_labels: h strings.
-        head: the head to show.
         compare: second scores of the same shape, under the same mask and settings.
         compare_labels: what the first and the second scores are called.
-        view: "first", "second", or "difference": the second weights minus the first.
-        difference_max: the difference of the strongest colours; by default the least round
-            number that holds all at the start.
         gold: boolean marks, (q, k) or (b, q, k), to be outlined; axes of size 1 are broadcast.
-        query: the query to pin: its row is framed and its weights are read out.
-        dim_later: whether the queries after the pinned one are faded, as not yet decoded.
-        controls: what the reader may change: any of "batch", "head" (a list), "grid" (all heads,
-            small), "view", "lengths", "temperature", "causal", "scale", "step" (pin the previous
-            or next query), and "copy" (the weights as a tensor).
-        title: one line above the map.
-        alt: one sentence for readers who do not see the map.
-        vmax: the weight of the darkest colour, in all heads.
-
-    Raises:
-        ValueError: an argument does not fit; the message names it, what came and what is needed.
 
     Source: the four moves as in Vaswani et al. 2017, equation 1, with the scores given.
     """
@@ -69,23 +50,44 @@ class AttentionHeatmap(base.Widget):
     key_labels = t.List().tag(sync=True)
     head_labels = t.List(t.Unicode()).tag(sync=True)  # empty: no head axis
     compare_labels = t.List(t.Unicode()).tag(sync=True)
-    lengths = t.List().tag(sync=True)
-    causal = t.Bool().tag(sync=True)
-    temperature = base.Number(1.0, positive=True).tag(sync=True)
     scale = t.Float().tag(sync=True)  # 0: the scores are not raw dot products
-    scaled = t.Bool().tag(sync=True)
-    batch = t.Any(0).tag(sync=True)
-    head = t.Any(0).tag(sync=True)
-    view = t.Unicode("first").tag(sync=True)
-    query = t.Any().tag(sync=True)
-    dim_later = t.Bool().tag(sync=True)
-    controls = t.List(t.Unicode()).tag(sync=True)
-    vmax = base.Number(1.0, positive=True).tag(sync=True)
-    difference_max = base.Number(1.0, positive=True).tag(sync=True)
-
-    _check_batch = base.place_of("batch", "sequences", lambda self: self._shape[0])
-    _check_head = base.place_of("head", "heads", lambda self: max(1, len(self.head_labels)))
-    _check_query = base.place_of("query", "queries", lambda self: self._shape[-2])
+    temperature = Number(
+        1.0, "positive; divides the scores.", positive=True, ends=(0.1, 10), steps=40, room=5
+    )
+    lengths = Setting(
+        lambda fixed: [fixed._shape[-1]] * fixed._shape[0],
+        "valid keys of each sequence, (b,), integers.",
+        test=lambda widget, value: arguments.as_lengths(value, widget._shape[0], widget._shape[-1]),
+    )
+    causal = Switch(says="whether a query sees only keys that are not after it.")
+    scaled = Switch(True, "whether they are divided at the start.", label="")
+    batch = Place("_shape.0", "sequences", 0, "the sequence to show.", label="Sequence", list=True)
+    head = Place("head_labels", "heads", 0, "the head to show.", names="head_labels")
+    view = Setting(
+        "first",
+        '"first", "second", or "difference": the second weights minus the first.',
+        test=lambda widget, view: widget._known_view(view),
+    )
+    query = Place(
+        "_shape.-2",
+        "queries",
+        None,
+        "the query to pin: its row is framed and its weights are read out.",
+        label="",
+    )
+    dim_later = Switch(
+        says="whether the queries after the pinned one are faded, as not yet decoded.",
+        fixed=True,
+    )
+    vmax = Number(1.0, "the weight of the darkest colour, in all heads.", positive=True, fixed=True)
+    difference_max = Number(
+        1.0,
+        "the difference of the strongest colours; by default the least round number that holds all "
+        "at the start.",
+        positive=True,
+        fixed=True,
+    )
+    controls = Controls(*arguments.CONTROLS, start=())
 
     def __init__(
         self,
@@ -95,26 +97,13 @@ class AttentionHeatmap(base.Widget):
         values=None,
         query_labels=None,
         key_labels=None,
-        lengths=None,
-        causal=False,
-        temperature=1.0,
         scale=None,
-        scaled=True,
-        batch=0,
         heads=False,
         head_labels=None,
-        head=0,
         compare=None,
         compare_labels=("first", "second"),
-        view="first",
-        difference_max=None,
         gold=None,
-        query=None,
-        dim_later=False,
-        controls=(),
-        title="",
-        alt="",
-        vmax=1.0,
+        **settings,
     ):
         array = arguments.as_scores("scores", scores, heads)
         b, *h, q, k = array.shape
@@ -127,7 +116,16 @@ class AttentionHeatmap(base.Widget):
             arguments.check_allowed("compare", compare, mask)
         if isinstance(compare_labels, str):
             compare_labels = [compare_labels]
+        arguments.check_controls(
+            settings.get("controls") or (),
+            scale=scale is not None,
+            head=h,
+            grid=h,
+            view=compare is not None,
+        )
         super().__init__(
+            settings,
+            f"Heat map of attention weights, {q} queries by {k} keys.",
             _shape=list(array.shape),
             _scores=array.tobytes(),
             _compare=base.packed(compare),
@@ -138,35 +136,10 @@ class AttentionHeatmap(base.Widget):
             key_labels=as_labels("key_labels", key_labels, k, b),
             head_labels=arguments.as_head_labels(head_labels, *h),
             compare_labels=as_labels("compare_labels", compare_labels, 2)[0],
-            lengths=[k] * b if lengths is None else arguments.as_lengths(lengths, b, k),
-            causal=bool(causal),
-            temperature=temperature,
             scale=0.0 if scale is None else as_number("scale", scale, positive=True),
-            scaled=bool(scaled),
-            batch=batch,
-            head=head,
-            view=view,
-            query=query,
-            dim_later=bool(dim_later),
-            controls=arguments.as_controls(
-                controls, scale=scale is not None, head=h, grid=h, view=compare is not None
-            ),
-            title=title,
-            alt=alt or f"Heat map of attention weights, {q} queries by {k} keys.",
-            vmax=vmax,
         )
-        if difference_max is not None:
-            self.difference_max = difference_max
-        elif compare is not None:
+        if compare is not None and settings.get("difference_max") is None:
             self.difference_max = base.round_up(max(self._largest_difference(), 0.05))
-
-    @t.validate("lengths")
-    def _check_lengths(self, proposal):
-        return arguments.as_lengths(proposal["value"], self._shape[0], self._shape[-1])
-
-    @t.validate("view")
-    def _check_view(self, proposal):
-        return self._known_view(proposal["value"])
 
     def _known_view(self, view: str) -> str:
         if check_choice("view", view, arguments.VIEWS) != "first" and not self._compare:

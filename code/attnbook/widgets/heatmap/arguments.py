@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._checks import as_array, as_labels, as_some, with_axes
+from ..._checks import as_array, as_labels, with_axes
 
 VIEWS = ("first", "second", "difference")
 CONTROLS = (
@@ -86,10 +86,8 @@ def as_lengths(lengths, batches: int, keys: int) -> list[int]:
     return [min(int(n), keys) for n in array]
 
 
-def as_controls(controls, **given) -> list[str]:
-    """The controls to show; those in `given` need what is given there to be true."""
-    names = as_some("controls", controls, CONTROLS)
-    for name in names:
+def check_controls(controls, **given) -> None:
+    """Raise ValueError for a control in `given` whose need is not given there."""
+    for name in controls:
         if not given.get(name, True):
             raise ValueError(f"{NEEDS[name]} when controls hold {name!r}")
-    return names

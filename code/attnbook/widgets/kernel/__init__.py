@@ -8,13 +8,18 @@ import numpy as np
 import traitlets as t
 
 from ..._checks import as_array, as_finite, as_some
-from .. import base
+from ..base import Widget, round_up
+from ..settings import Choice, Controls, Number, Switch
 
-KERNELS = ("gaussian", "boxcar", "epanechnikov", "triangular")
-CONTROLS = ("kernel", "width", "query", "leave_one_out")
+KERNELS = {
+    "gaussian": "Gaussian",
+    "boxcar": "boxcar",
+    "epanechnikov": "Epanechnikov",
+    "triangular": "triangular",
+}
 
 
-class KernelRegression(base.Widget):
+class KernelRegression(Widget):
     """Nadaraya-Watson regression, alive in a notebook and in the static page.
 
     A query is a place on the x axis, the keys are the training inputs, the values their targets.
@@ -26,19 +31,7 @@ class KernelRegression(base.Widget):
         truth: the true curve at the queries, (m,) or (m, 1), to draw and to measure the fit by.
         queries: m places on the x axis, (m,) or (m, 1); by default an even grid over the range
             of `x`, as many as `truth` has, or 50.
-        kernel: the kernel at the start, one of `kernels`.
-        width: the kernel's width at the start, in units of x.
         kernels: the kernels to choose from, of "gaussian", "boxcar", "epanechnikov", "triangular".
-        leave_one_out: whether the training inputs are the queries, each without its own point.
-        controls: what the reader may change: any of "kernel", "width", "query", "leave_one_out".
-        title: one line above the plot.
-        alt: one sentence for readers who do not see the plot.
-        query: the query that is marked at the start, a place on the x axis; the nearest is taken.
-        vmax: the weight of the darkest colour; by default a round number near 10 / n, ten times
-            the weight that all points have when they are averaged.
-
-    Raises:
-        ValueError: an argument does not fit; the message names it, what came and what is needed.
 
     Source: Nadaraya 1964; Watson 1964.
     """
@@ -49,32 +42,28 @@ class KernelRegression(base.Widget):
     _truth = t.List(t.Float()).tag(sync=True)  # (m,); empty: not known
     _widths = t.List(t.Float()).tag(sync=True)  # least and greatest width of the slider
     kernels = t.List(t.Unicode()).tag(sync=True)
-    kernel = t.Unicode().tag(sync=True)
-    width = base.Number(1.0, positive=True).tag(sync=True)
-    query = base.Number().tag(sync=True)
-    leave_one_out = t.Bool().tag(sync=True)
-    controls = t.List(t.Unicode()).tag(sync=True)
-    vmax = base.Number(1.0, positive=True).tag(sync=True)
+    kernel = Choice(KERNELS, "gaussian", "the one that is used, one of `kernels`.", of="kernels")
+    width = Number(
+        1.0, "the kernel's, in units of x.", positive=True,
+        ends=("_widths.0", "_widths.1"), steps=200, room=5,
+    )  # fmt: skip
+    query = Number(
+        lambda fixed: (fixed._x[0] + fixed._x[-1]) / 2,
+        "the query that is marked, a place on the x axis; the nearest is taken.",
+    )
+    leave_one_out = Switch(
+        says="whether the training inputs are the queries, each without its own point."
+    )
+    vmax = Number(
+        lambda fixed: round_up(10 / len(fixed._x)),
+        "the weight of the darkest colour; by default a round number near 10 / n, ten times the "
+        "weight that all points have when they are averaged.",
+        positive=True,
+        fixed=True,
+    )
+    controls = Controls("kernel", "width", "query", "leave_one_out")
 
-    _check_kernel = base.one_of("kernel", lambda self: self.kernels)
-
-    def __init__(
-        self,
-        x,
-        y,
-        *,
-        truth=None,
-        queries=None,
-        kernel="gaussian",
-        width=1.0,
-        kernels=KERNELS,
-        leave_one_out=False,
-        controls=CONTROLS,
-        title="",
-        alt="",
-        query=None,
-        vmax=None,
-    ):
+    def __init__(self, x, y, *, truth=None, queries=None, kernels=tuple(KERNELS), **settings):
         x, y = _line("x", x), _line("y", y)
         _check_length("y", y, "x", x)
         order = np.argsort(x, kind="stable")
@@ -82,21 +71,14 @@ class KernelRegression(base.Widget):
         queries, truth = _curve(x, queries, truth)
         span = float(x[-1] - x[0]) or 1.0
         super().__init__(
+            settings,
+            f"Kernel regression of {len(x)} points: the fitted curve, and the weights of "
+            f"{len(queries)} queries as a heat map.",
             _x=x.tolist(),
             _y=y.tolist(),
             _queries=queries.tolist(),
             _truth=truth.tolist(),
             kernels=as_some("kernels", kernels, KERNELS, least=1),
-            kernel=kernel,
-            width=width,
-            query=(x[0] + x[-1]) / 2 if query is None else query,
-            leave_one_out=bool(leave_one_out),
-            controls=as_some("controls", controls, CONTROLS),
-            title=title,
-            alt=alt
-            or f"Kernel regression of {len(x)} points: the fitted curve, and the weights of "
-            f"{len(queries)} queries as a heat map.",
-            vmax=base.round_up(10 / len(x)) if vmax is None else vmax,
         )
         self._widths = [min(0.01 * span, self.width), max(2.0 * span, self.width)]
 

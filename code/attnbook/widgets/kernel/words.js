@@ -9,8 +9,8 @@ export function digitsFor(span) {
 }
 
 /** The marked query in one line: the fit, the truth, and how many points carry it. */
-export function describeQuery(picture, row) {
-  const { places, fit, empty, weights, keys, known, leaveOneOut, digits } = picture;
+export function describeQuery(picture) {
+  const { row, places, fit, empty, weights, keys, known, leaveOneOut, digits } = picture;
   const head = `query ${numeral(places[row], digits)}`;
   const compared = known.length ? `, ${leaveOneOut ? "its own y" : "truth"} ${numeral(known[row], 2)}` : "";
   const left = leaveOneOut ? ", its own point left out" : "";

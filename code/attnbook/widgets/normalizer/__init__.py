@@ -5,16 +5,29 @@ from __future__ import annotations
 import numpy as np
 import traitlets as t
 
-from ..._checks import as_finite, as_labels, as_number, as_some, check_choice, check_count
-from .. import base
+from ..._checks import as_finite, as_labels, as_number, check_count
+from ..base import Widget
+from ..settings import Choice, Controls, Count, Setting
 
-CONTROLS = ("normalizer", "k")
-NORMALIZERS = ("softmax", "entmax", "sparsemax", "top_k")
+NORMALIZERS = {
+    "softmax": "softmax",
+    "entmax": "entmax 1.5",
+    "sparsemax": "sparsemax",
+    "top_k": "top-k",
+}
 LARGEST = 3.0  # score that can be set, and the least is its negative
 MOST = 8  # keys
 
 
-class NormalizerExplorer(base.Widget):
+def _as_scores(widget, value) -> list[float]:
+    scores = [as_number("scores", score) for score in value]
+    check_count("the number of scores", len(scores), len(widget.labels), len(widget.labels))
+    if any(abs(score) > LARGEST for score in scores):
+        raise ValueError(f"scores must be from -{LARGEST:g} to {LARGEST:g}, got {scores}")
+    return scores
+
+
+class NormalizerExplorer(Widget):
     """The scores of a few keys, their weights, and how a step of training would move them.
 
     Each key has a line: its score, which the reader drags, its weight, and an arrow for the step
@@ -25,37 +38,18 @@ class NormalizerExplorer(base.Widget):
         scores: 2 to 8 scores from -3 to 3.
         labels: words, the keys; by default key 1, key 2, ...
         slopes: how the loss changes with each weight; by default only the last key is useful, -1.
-        normalizer: "softmax", "entmax" (alpha = 1.5), "sparsemax" or "top_k".
-        k: how many keys "top_k" keeps.
-        controls: what the reader may choose: any of "normalizer", "k".
-        title: one line above the picture.
-        alt: one sentence for readers who do not see it.
-
-    Raises:
-        ValueError: an argument does not fit; the message names it, what came and what is needed.
 
     Source: Peters, Niculae and Martins 2019, section 3.
     """
 
-    scores = t.List(t.Float()).tag(sync=True)
     labels = t.List(t.Unicode()).tag(sync=True)
     slopes = t.List(t.Float()).tag(sync=True)
-    normalizer = t.Unicode().tag(sync=True)
-    k = t.Any().tag(sync=True)
-    controls = t.List(t.Unicode()).tag(sync=True)
+    scores = Setting(test=_as_scores, label="", most=LARGEST)
+    normalizer = Choice(NORMALIZERS, "softmax", "how they share it", label="Normaliser")
+    k = Count(1, "labels", 2, 'how many keys "top_k" keeps.', label="k", room=2)
+    controls = Controls("normalizer", "k")
 
-    def __init__(
-        self,
-        scores,
-        labels=None,
-        *,
-        slopes=None,
-        normalizer="softmax",
-        k=2,
-        controls=CONTROLS,
-        title="",
-        alt="",
-    ):
+    def __init__(self, scores, labels=None, *, slopes=None, **settings):
         scores = as_finite("scores", scores, 1).tolist()
         n = check_count("the number of scores", len(scores), 2, MOST)
         labels = [f"key {j + 1}" for j in range(n)] if labels is None else labels
@@ -63,31 +57,11 @@ class NormalizerExplorer(base.Widget):
         slopes = as_finite("slopes", slopes, 1).tolist()
         check_count("the number of slopes", len(slopes), n, n)
         super().__init__(
-            scores=scores,
+            {"scores": scores, **settings},
+            f"The scores and weights of {n} keys, and how a step would move the scores.",
             labels=as_labels("labels", labels, n)[0],
             slopes=slopes,
-            normalizer=normalizer,
-            k=k,
-            controls=as_some("controls", controls, CONTROLS),
-            title=title,
-            alt=alt or f"The scores and weights of {n} keys, and how a step would move the scores.",
         )
-
-    @t.validate("scores")
-    def _check_scores(self, proposal):
-        scores = [as_number("scores", s) for s in proposal["value"]]
-        check_count("the number of scores", len(scores), len(self.labels), len(self.labels))
-        if any(abs(s) > LARGEST for s in scores):
-            raise ValueError(f"scores must be from -{LARGEST:g} to {LARGEST:g}, got {scores}")
-        return scores
-
-    @t.validate("normalizer")
-    def _check_normalizer(self, proposal):
-        return check_choice("normalizer", proposal["value"], NORMALIZERS)
-
-    @t.validate("k")
-    def _check_k(self, proposal):
-        return check_count("k", proposal["value"], 1, len(self.scores))
 
     def weights(self, normalizer: str | None = None) -> np.ndarray:
         """The weights shown now, or those of another normaliser: (keys,)."""

@@ -2,14 +2,11 @@
 import { fillRows } from "../core/table.js";
 import { differenceText, numeral, weightText } from "../core/words.js";
 
-export const NAMES = { softmax: "softmax", entmax: "entmax 1.5", sparsemax: "sparsemax", top_k: "top-k" };
-
 /** The move of a score: what is no more than rounding is zero. */
 export const moveText = (x) => differenceText(Math.abs(x) < 1e-9 ? 0 : x);
 
 /** How many keys are kept, and what a step would do. */
-export function describeShares({ normalizer, k, weights, moves }) {
-  const name = normalizer === "top_k" ? `top-${k}` : NAMES[normalizer];
+export function describeShares({ name, weights, moves }) {
   const kept = weights.filter((w) => w > 0).length;
   const moved = moves.filter((x) => Math.abs(x) >= 1e-9).length;
   return `${name}: ${kept} of ${weights.length} keys kept, the largest weight is `

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import torch
-import traitlets as t
 
 from ... import masks
 from ..._checks import as_place, as_some, check_choice, check_count
-from ..base import Widget, place_of
+from ..base import Widget
+from ..settings import Controls, Count, Place, Setting
 
-CONTROLS = ("n", "terms", "layers", "query")
-LIMITS = {"n": 256, "layers": 12}
 MOST_TERMS = 4
 OPERATORS = ("|", "&")
 #: The options of each pattern, as they are where nothing else is said: ints, a bool, places.
@@ -46,59 +44,33 @@ class PatternDesigner(Widget):
             kind; a dictionary, of which what is left out has the value named here. Kinds: "window"
             (width=5, causal=False), "dilated" (radius=2, dilation=4), "block" (size=8), "global"
             (places=[0]), "random" (count=2, seed=0), "causal", "full".
-        layers: 1 to 12.
-        query: the place whose receptive field is shown, by default n // 2.
-        controls: what the reader may change: any of "n", "terms", "layers", "query".
-        title: one line above the figure.
-        alt: one sentence for readers who do not see it.
 
     A reader who makes `n` smaller loses nothing: places past the end are left out, a count stops
     at n, and the query at the last place.
 
-    Raises:
-        ValueError: an argument does not fit; the message names it, what came and what is needed.
-
     Source: Child et al. 2019; Beltagy et al. 2020, section 3.1; Zaheer et al. 2020, section 2.
     """
 
-    n = t.Any().tag(sync=True)
-    terms = t.Any().tag(sync=True)  # [operator, kind, all its options] each
-    layers = t.Any().tag(sync=True)
-    query = t.Any().tag(sync=True)
-    controls = t.List(t.Unicode()).tag(sync=True)
+    n = Count(1, MOST, 64, label="Places", step=8)
+    terms = Setting(test=lambda widget, terms: _full_terms(terms, MOST))  # with all their options
+    layers = Count(1, 12, 4, "of this mask", room=2)
+    query = Place(
+        MOST,
+        "places at most",
+        lambda fixed: fixed.n // 2,
+        "the place whose receptive field is shown, by default n // 2.",
+        most="n - 1",
+    )
+    controls = Controls("n", "terms", "layers", "query")
 
-    _check_query = place_of("query", "places at most", lambda self: LIMITS["n"])
-
-    def __init__(
-        self,
-        n=64,
-        terms=LONGFORMER,
-        *,
-        layers=4,
-        query=None,
-        controls=CONTROLS,
-        title="",
-        alt="",
-    ):
-        n = check_count("n", n, 1, LIMITS["n"])
+    def __init__(self, n=64, terms=LONGFORMER, **settings):
+        n = check_count("n", n, 1, MOST)
+        if (query := settings.get("query")) is not None:
+            as_place("query", query, n, "places")
         super().__init__(
-            n=n,
-            terms=_full_terms(terms, n),
-            layers=layers,
-            query=n // 2 if query is None else as_place("query", query, n, "places"),
-            controls=as_some("controls", controls, CONTROLS),
-            title=title,
-            alt=alt or f"A mask of {n} places, and what one query reaches through it.",
+            {"n": n, "terms": _full_terms(terms, n), **settings},
+            f"A mask of {n} places, and what one query reaches through it.",
         )
-
-    @t.validate("n", "layers")
-    def _check_count(self, proposal):
-        name = proposal["trait"].name
-        return check_count(name, proposal["value"], 1, LIMITS[name])
-
-    @t.validate("terms")
-    def _check_terms(self, proposal):
-        return _full_terms(proposal["value"], LIMITS["n"])
 
     def mask(self) -> torch.Tensor:
         """The mask that is shown now, True = may attend: a boolean tensor (n, n)."""

@@ -1,21 +1,17 @@
 // The positions explorer: a table of places, one of its columns as a curve, and likeness by offset.
-import { limit, onDrag, onKeys } from "../core/gestures.js";
+import { limit, onDrag } from "../core/gestures.js";
 import { cellAt } from "../core/layout.js";
-import { HEARD } from "../core/skeleton.js";
 import { onStage } from "../core/stage.js";
-import { View } from "../core/view.js";
-import { makePositionControls, readPositions } from "./controls.js";
+import { SettingsView } from "../core/view.js";
+import { MAKERS, within } from "./controls.js";
 import { encode } from "./math.js";
 import { drawLine, drawTable, planLine, planTable } from "./plot.js";
+import { SETTINGS } from "./settings.js";
 import { captions, describePlace, fillPlaces } from "./words.js";
 
-const WATCHED = [
-  "kind", "kinds", "places", "d_model", "num_heads", "base", "place", "column", "offset", "title", "alt",
-];
 const BESIDE = 520; // from this width on, the curves stand beside the table
 const GAP = 16;
 const SKELETON = `
-  <p class="ah-title"></p>
   <div class="ap-figure">
     <canvas class="ap-table" tabindex="0" role="application" aria-roledescription="table of places"></canvas>
     <div class="ap-lines" aria-hidden="true"><canvas class="ap-curve"></canvas><canvas class="ap-likeness"></canvas></div>
@@ -25,32 +21,27 @@ const SKELETON = `
     <span class="ah-key ap-factor">0<i class="ah-bar"></i>1</span>
     <span class="ah-key"><i class="ap-dot"></i>place</span>
     <span class="ah-key"><i class="ap-dot ap-other"></i>place + offset</span>
-  </div>
-  ${HEARD}`;
+  </div>`;
 
-class PositionsView extends View {
+class PositionsView extends SettingsView {
   constructor(model, root, palette) {
-    super(model, root, palette, SKELETON);
-    [this.figure, this.map] = [".ap-figure", ".ap-table"].map((name) => this.find(name));
+    super(model, root, palette,
+      { skeleton: SKELETON, settings: SETTINGS, makers: MAKERS, describe: describePlace, fill: fillPlaces });
     [this.curve, this.likeness] = [".ap-curve", ".ap-likeness"].map((name) => this.find(name));
-    this.controls = makePositionControls(model);
-    this.title.after(this.controls.node);
-    this.compute();
-    this.place();
-    this.speakLater("");
-    this.listen();
-    this.follow(WATCHED, () => this.read());
+    this.begin("kinds");
+    onDrag(this.canvas, (x, y) => {
+      const under = cellAt(this.layout, x, y, this.picture.places, this.picture.columns);
+      if (under) this.move({ place: under.i, column: under.j });
+    });
+    onDrag(this.curve, (x) => this.move({ place: this.curvePlan.fromX(x) }));
+    onDrag(this.likeness, (x) => this.move({ offset: this.likenessPlan.fromX(x) }));
   }
 
-  compute() {
-    const settings = readPositions(this.model);
-    this.picture = { ...settings, ...encode(settings) };
-    this.showTitle(this.map);
-    const alibi = settings.kind === "alibi";
-    this.find(".ap-signed").hidden = alibi;
-    this.find(".ap-factor").hidden = !alibi;
-    this.readout.textContent = describePlace(this.picture);
-    this.controls.refresh(this.picture);
+  take(moved) {
+    const settings = within(moved);
+    this.find(".ap-signed").hidden = settings.kind === "alibi";
+    this.find(".ap-factor").hidden = settings.kind !== "alibi";
+    return { ...settings, ...encode(settings) };
   }
 
   /** Shares out the room. In the static page the box's height is fixed: the figure takes the rest. */
@@ -76,7 +67,7 @@ class PositionsView extends View {
     const ratio = window.devicePixelRatio || 1;
     const columns = picture.columns;
     this.layout = planTable({ ...this.room, places, columns, ratio });
-    drawTable(this.map, this.layout, picture, palette);
+    drawTable(this.canvas, this.layout, picture, palette);
     const all = Array.from({ length: places }, (_, i) => i);
     const titles = captions(picture);
     const other = place + offset;
@@ -93,19 +84,7 @@ class PositionsView extends View {
       marks: [[offset, similarity[other], false], [0, 1, true]] }, palette);
   }
 
-  read() {
-    this.compute();
-    this.draw();
-    this.speakLater(this.readout.textContent);
-  }
-
-  /** Table and voice follow when a slider rests. */
-  speakLater(text) {
-    const { table } = this.voice;
-    this.voice.later(() => fillPlaces(table, this.picture, this.model.get("alt")), text);
-  }
-
-  moveTo(changes) {
+  move(changes) {
     const { places, columns, place } = this.picture;
     const ends = {
       place: [0, places - 1], column: [0, columns - 1], offset: [-place, places - 1 - place],
@@ -114,28 +93,13 @@ class PositionsView extends View {
       [name, limit(Math.round(value), ...ends[name])])));
   }
 
-  onKey(name) {
-    const { place, column, offset } = this.picture;
-    const to = {
+  keys({ place, column, offset }) {
+    return {
       ArrowUp: { place: place - 1 }, ArrowDown: { place: place + 1 },
       ArrowLeft: { column: column - 1 }, ArrowRight: { column: column + 1 },
       PageUp: { offset: offset - 1 }, PageDown: { offset: offset + 1 },
       Home: { place: 0 }, End: { place: Infinity },
-    }[name];
-    if (to === undefined) return false;
-    this.moveTo(to);
-    return this.voice.say(this.readout.textContent);
-  }
-
-  listen() {
-    onKeys(this.map, (name) => this.onKey(name));
-    this.map.addEventListener("focus", () => this.voice.say(this.readout.textContent));
-    onDrag(this.map, (x, y) => {
-      const under = cellAt(this.layout, x, y, this.picture.places, this.picture.columns);
-      if (under) this.moveTo({ place: under.i, column: under.j });
-    });
-    onDrag(this.curve, (x) => this.moveTo({ place: this.curvePlan.fromX(x) }));
-    onDrag(this.likeness, (x) => this.moveTo({ offset: this.likenessPlan.fromX(x) }));
+    };
   }
 }
 

@@ -7,18 +7,12 @@ import math
 import numpy as np
 import traitlets as t
 
-from ..._checks import as_number, as_some, check_count
+from ..._checks import as_some
 from ...positions import _angles, alibi_slopes
-from ..base import Widget, one_of, place_of
+from ..base import Widget
+from ..settings import Choice, Controls, Count, Number, Place
 
-KINDS = ("sinusoidal", "rotary", "alibi")
-CONTROLS = ("kind", "size", "base", "place", "column", "offset")
-LIMITS = {
-    "places": (2, 512),
-    "d_model": (1, 64),
-    "num_heads": (1, 16),
-    "offset": (-math.inf, math.inf),
-}
+KINDS = {"sinusoidal": "Sinusoidal", "rotary": "Rotary", "alibi": "ALiBi"}
 
 
 class PositionExplorer(Widget):
@@ -32,82 +26,48 @@ class PositionExplorer(Widget):
     rotary, the factor under ALiBi, each 1 at offset 0.
 
     Args:
-        kind: the encoding at the start, one of `kinds`.
-        places: rows, 2 to 512.
-        d_model: features, 1 to 64; rotary takes whole pairs.
-        num_heads: heads of ALiBi, 1 to 16.
-        base: the slowest wave's angle is about 1 / base radians a place; 10 to 10**6.
-        place, column, offset: what is marked at the start: a row, a feature or head from 0, and
-            how far another place stands from the marked one. What is past an end stops there.
         kinds: the encodings to choose from, of "sinusoidal", "rotary", "alibi".
-        controls: what the reader may change: any of "kind", "size", "base", "place", "column",
-            "offset".
-        title: one line above the figure.
-        alt: one sentence for readers who do not see it.
-
-    Raises:
-        ValueError: an argument does not fit; the message names it, what came and what is needed.
 
     Source: Vaswani et al. 2017, section 3.5; Su et al. 2021; Press et al. 2022.
     """
 
-    kind = t.Unicode().tag(sync=True)
     kinds = t.List(t.Unicode()).tag(sync=True)
-    places = t.Any().tag(sync=True)
-    d_model = t.Any().tag(sync=True)
-    num_heads = t.Any().tag(sync=True)
-    base = t.Any().tag(sync=True)
-    place = t.Any().tag(sync=True)
-    column = t.Any().tag(sync=True)
-    offset = t.Any().tag(sync=True)
-    controls = t.List(t.Unicode()).tag(sync=True)
+    places = Count(2, 512, 64, "rows", fixed=True)
+    kind = Choice(
+        KINDS,
+        "sinusoidal",
+        "the encoding, one of `kinds`.",
+        label="Positions",
+        of="kinds",
+        beside=True,
+    )
+    d_model = Count(1, 64, 32, "features, of which rotary takes whole pairs", label="")
+    num_heads = Count(1, 16, 8, "heads of ALiBi", label="")
+    base = Number(
+        10_000.0,
+        "the slowest wave's angle is about 1 / base radians a place; 10 to 10**6.",
+        least=10,
+        most=10**6,
+        steps=100,
+        room=7,
+    )
+    place = Place("places", "places", 20, "the row that is marked.", room=4)
+    column = Place(64, "columns at most", 8, "the feature or head that is marked.", label="")
+    offset = Count(
+        -math.inf,
+        math.inf,
+        5,
+        "how far another place stands from the marked one. What is past an end stops there.",
+        label="",
+    )
+    controls = Controls("kind", "size", "base", "place", "column", "offset")
 
-    _check_kind = one_of("kind", lambda self: self.kinds)
-    _check_place = place_of("place", "places", lambda self: self.places)
-    _check_column = place_of("column", "columns at most", lambda self: LIMITS["d_model"][1])
-
-    def __init__(
-        self,
-        *,
-        kind="sinusoidal",
-        places=64,
-        d_model=32,
-        num_heads=8,
-        base=10_000.0,
-        place=20,
-        column=8,
-        offset=5,
-        kinds=KINDS,
-        controls=CONTROLS,
-        title="",
-        alt="",
-    ):
+    def __init__(self, *, kinds=tuple(KINDS), **settings):
         super().__init__(
+            settings,
+            f"Position encodings of {settings.get('places', 64)} places, as a table and as curves.",
             kinds=as_some("kinds", kinds, KINDS, least=1),
-            kind=kind,
-            places=check_count("places", places, *LIMITS["places"]),
-            d_model=d_model,
-            num_heads=num_heads,
-            base=base,
-            place=place,
-            column=column,
-            offset=offset,
-            controls=as_some("controls", controls, CONTROLS),
-            title=title,
-            alt=alt or f"Position encodings of {places} places, as a table and as curves.",
         )
-
-    @t.validate("places", "d_model", "num_heads", "offset")
-    def _check_count(self, proposal):
-        name = proposal["trait"].name
-        return check_count(name, proposal["value"], *LIMITS[name])
-
-    @t.validate("base")
-    def _check_base(self, proposal):
-        number = as_number("base", proposal["value"], positive=True)
-        if not 10 <= number <= 1e6:
-            raise ValueError(f"base must be 10 to 1,000,000, got {number}")
-        return number
 
     def columns(self) -> int:
         """How many columns the table has now."""

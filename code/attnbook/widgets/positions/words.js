@@ -1,12 +1,7 @@
 // What the positions explorer says: its read-out, the names of its parts, and the table.
 import { fillRows } from "../core/table.js";
-import { numeral } from "../core/words.js";
+import { brief, numeral } from "../core/words.js";
 import { alibiSlopes, frequencies } from "./math.js";
-
-/** A number with three significant digits, for periods and slopes. */
-export function brief(x) {
-  return String(Number(x.toPrecision(3)));
-}
 
 /** The titles of the two plots, and what a column is called. */
 export function captions({ kind, column, place }) {

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import heapq
+import math
 from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
 import traitlets as t
 
-from ..._checks import as_array, as_labels, as_number, as_place, as_some, check_count
-from ..base import Number, Widget
+from ..._checks import as_array, as_labels, as_place, check_count
+from ..base import Widget
+from ..settings import Controls, Count, Number, Setting
 
-CONTROLS = ("temperature", "top_k", "top_p", "min_p", "draw")
 LIMIT = 20_000  # numbers that a page carries for one widget: 40 kB
 NEVER = -(2**15)  # stands for minus infinity
+
+
+def _as_path(widget, value) -> list[int]:
+    path = [as_place("path", j, len(widget.tokens), "tokens") for j in value]
+    if path and widget._state_after(path[:-1]) is None:
+        raise ValueError(f"path must stay in the table, got {path}, which goes on beyond it")
+    return path
 
 
 class NextTokenSampler(Widget):
@@ -38,16 +46,7 @@ class NextTokenSampler(Widget):
         prompt: the text that is continued.
         joiner: what stands between two tokens: "" for characters, " " for words.
         end: the token that ends a text, if there is one.
-        temperature, top_k, top_p, min_p: the settings at the start, as in `truncate`.
-        path: tokens, by number, that are written at the start.
         seed: an int, from which the chance of all draws comes.
-        controls: what the reader may change: any of "temperature", "top_k", "top_p", "min_p",
-            "draw".
-        title: one line above the figure.
-        alt: one sentence for readers who do not see it.
-
-    Raises:
-        ValueError: an argument does not fit; the message names it, what came and what is needed.
 
     Source: Fan et al. 2018, section 5; Holtzman et al. 2020, section 3.1; Nguyen et al. 2025,
     section 3.
@@ -62,14 +61,21 @@ class NextTokenSampler(Widget):
     prompt = t.Unicode().tag(sync=True)
     joiner = t.Unicode().tag(sync=True)
     end = t.Any().tag(sync=True)
-    temperature = Number(1.0, positive=True).tag(sync=True)
-    top_k = t.Any().tag(sync=True)
-    top_p = Number(1.0).tag(sync=True)
-    min_p = Number(0.0).tag(sync=True)
-    path = t.Any().tag(sync=True)
     draws = t.Int().tag(sync=True)  # how often chance was asked, also for what was taken back
     seed = t.Int().tag(sync=True)
-    controls = t.List(t.Unicode()).tag(sync=True)
+    temperature = Number(
+        1.0, "as in `truncate`.", positive=True, ends=(0.1, 3), parts=100, digits=2
+    )
+    top_k = Count(
+        1, math.inf, None, "as in `truncate`.", top="tokens", label="Top-k", room=4, none="all"
+    )
+    top_p = Number(
+        1.0, "as in `truncate`.", label="Top-p", positive=True, most=1, ends=(0.01, 1),
+        parts=100, digits=2,
+    )  # fmt: skip
+    min_p = Number(0.0, "as in `truncate`.", label="Min-p", least=0, most=1, parts=100, digits=2)
+    path = Setting((), "tokens, by number, that are written at the start.", test=_as_path)
+    controls = Controls("temperature", "top_k", "top_p", "min_p", "draw")
 
     def __init__(
         self,
@@ -81,15 +87,8 @@ class NextTokenSampler(Widget):
         prompt="",
         joiner="",
         end=None,
-        temperature=1.0,
-        top_k=None,
-        top_p=1.0,
-        min_p=0.0,
-        path=(),
         seed=0,
-        controls=CONTROLS,
-        title="",
-        alt="",
+        **settings,
     ):
         steps, step = _in_steps(_log_probs(logits))
         s, v = steps.shape
@@ -98,6 +97,8 @@ class NextTokenSampler(Widget):
         self._table = np.where(steps == NEVER, -np.inf, steps * step)
         self._edge = {(i, j): to for i, j, to in edges.tolist()}
         super().__init__(
+            settings,
+            f"The distribution of the next token over {v} tokens, as bars.",
             _logits=steps.astype("<i2").tobytes(),
             _step=step,
             _always=always,
@@ -107,15 +108,7 @@ class NextTokenSampler(Widget):
             prompt=str(prompt),
             joiner=str(joiner),
             end=end if end is None else as_place("end", end, v, "tokens"),
-            temperature=temperature,
-            top_k=top_k,
-            top_p=top_p,
-            min_p=min_p,
-            path=list(path),
             seed=check_count("seed", seed, most=2**31 - 1),
-            controls=as_some("controls", controls, CONTROLS),
-            title=title,
-            alt=alt or f"The distribution of the next token over {v} tokens, as bars.",
         )
 
     @classmethod
@@ -170,32 +163,6 @@ class NextTokenSampler(Widget):
         return cls(
             np.stack(rows), tokens, follow=follow, prompt=text, joiner=joiner, end=end, **options
         )
-
-    @t.validate("top_k")
-    def _check_top_k(self, proposal):
-        k = proposal["value"]
-        return k if k is None else check_count("top_k", k, least=1)
-
-    @t.validate("top_p")
-    def _check_top_p(self, proposal):
-        p = as_number("top_p", proposal["value"])
-        if not 0 < p <= 1:
-            raise ValueError(f"top_p must be above 0 and at most 1, got {p}")
-        return p
-
-    @t.validate("min_p")
-    def _check_min_p(self, proposal):
-        p = as_number("min_p", proposal["value"])
-        if not 0 <= p <= 1:
-            raise ValueError(f"min_p must be from 0 to 1, got {p}")
-        return p
-
-    @t.validate("path")
-    def _check_path(self, proposal):
-        path = [as_place("path", j, len(self.tokens), "tokens") for j in proposal["value"]]
-        if path and self._state_after(path[:-1]) is None:
-            raise ValueError(f"path must stay in the table, got {path}, which goes on beyond it")
-        return path
 
     def _state_after(self, path) -> int | None:
         state = self.start

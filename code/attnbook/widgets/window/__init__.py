@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import traitlets as t
 
-from ..._checks import as_array, as_labels, as_number, as_place, as_some, check_choice, check_count
-from .. import base
+from ..._checks import as_array, as_labels, as_place
+from ..base import Widget
+from ..settings import Choice, Controls, Count, Number
 
-CONTROLS = ("centre", "radius", "bell")
-BELLS = ("none", "weights", "scores")
+BELLS = {"none": "none", "weights": "after the softmax", "scores": "in the scores"}
 
 
-class LocalWindow(base.Widget):
+class LocalWindow(Widget):
     """The keys of one query under a window, alive in a notebook and in the static page.
 
     Each key has a line: a bar for its weight through the window, a mark for the weight that it
@@ -24,16 +24,6 @@ class LocalWindow(base.Widget):
             infinity is a weight of zero.
         labels: k words, the keys; by default their places.
         gold: the places of the keys that the query should find, set in bold.
-        centre: where the window is centred at the start, from 0 to k - 1.
-        radius: of the window at the start, a whole number from 1 to k.
-        bell: "none", "weights" (a Gaussian of width radius / 2 multiplies the weights) or
-            "scores" (its logarithm is added to the scores).
-        controls: what the reader may change: any of "centre", "radius", "bell".
-        title: one line above the bars.
-        alt: one sentence for readers who do not see them.
-
-    Raises:
-        ValueError: an argument does not fit; the message names it, what came and what is needed.
 
     Source: Luong et al. 2015, section 3.2.
     """
@@ -41,24 +31,24 @@ class LocalWindow(base.Widget):
     _scores = t.Bytes().tag(sync=True)  # (k,), float64, little-endian
     labels = t.List(t.Unicode()).tag(sync=True)
     gold = t.List(t.Int()).tag(sync=True)
-    centre = base.Number().tag(sync=True)
-    radius = t.Any().tag(sync=True)
-    bell = t.Unicode().tag(sync=True)
-    controls = t.List(t.Unicode()).tag(sync=True)
+    centre = Number(
+        0.0,
+        "where the window is centred, from 0 to k - 1.",
+        least=0,
+        most="labels - 1",
+        parts=10,
+        digits=1,
+    )
+    radius = Count(1, "labels", 3, "of the window, a whole number from 1 to k.")
+    bell = Choice(
+        BELLS,
+        "weights",
+        '"weights": a Gaussian of width radius / 2 multiplies the weights, "scores": its logarithm '
+        "is added to the scores",
+    )
+    controls = Controls("centre", "radius", "bell")
 
-    def __init__(
-        self,
-        scores,
-        labels=None,
-        *,
-        gold=(),
-        centre=0.0,
-        radius=3,
-        bell="weights",
-        controls=CONTROLS,
-        title="",
-        alt="",
-    ):
+    def __init__(self, scores, labels=None, *, gold=(), **settings):
         scores = as_array("scores", scores, 1, real=True).astype("<f8")
         if not scores.size or not (scores < np.inf).all() or not np.isfinite(scores).any():
             raise ValueError(
@@ -68,31 +58,12 @@ class LocalWindow(base.Widget):
         k = len(scores)
         [labels] = as_labels("labels", labels, k)
         super().__init__(
+            settings,
+            f"The weights of {k} keys through a window, as bars.",
             _scores=scores.tobytes(),
             labels=labels,
             gold=[as_place("gold", j, k, "keys") for j in gold],
-            centre=centre,
-            radius=radius,
-            bell=bell,
-            controls=as_some("controls", controls, CONTROLS),
-            title=title,
-            alt=alt or f"The weights of {k} keys through a window, as bars.",
         )
-
-    @t.validate("centre")
-    def _check_centre(self, proposal):
-        centre, last = as_number("centre", proposal["value"]), len(self._row) - 1
-        if not 0 <= centre <= last:
-            raise ValueError(f"centre must be from 0 to {last}, got {centre}")
-        return centre
-
-    @t.validate("radius")
-    def _check_radius(self, proposal):
-        return check_count("radius", proposal["value"], 1, len(self._row))
-
-    @t.validate("bell")
-    def _check_bell(self, proposal):
-        return check_choice("bell", proposal["value"], BELLS)
 
     @property
     def _row(self) -> np.ndarray:
