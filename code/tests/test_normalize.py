@@ -17,7 +17,7 @@ from torch.autograd import forward_ad
 from torch.func import vmap
 
 import attnbook as ab
-from attnbook.normalize import _masked_softmax_of_few, _masked_softmax_over
+from attnbook.normalize import _masked_softmax_over
 
 
 def gumbel(scores, mask=None, *, seed=0, **options):
