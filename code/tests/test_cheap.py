@@ -136,7 +136,9 @@ def test_block_attention_scores_what_it_keeps(monkeypatch):
     """No more pairs than the chosen blocks hold, and none of a block after the query."""
     scored = []
     real = key_blocks.masked_softmax
-    monkeypatch.setattr(key_blocks, "masked_softmax", lambda s: (scored.append(s.numel()), real(s))[1])
+    monkeypatch.setattr(
+        key_blocks, "masked_softmax", lambda s: (scored.append(s.numel()), real(s))[1]
+    )
     n, block, keep = 64, 8, 2
     queries, keys, values = drawn(n, 4)
     scores = ab.mean_key_scores(queries, keys, block=block, causal=True)

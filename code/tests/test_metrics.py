@@ -1,4 +1,4 @@
-"""BLEU, exact matches, entropy and bootstrap intervals."""
+"""BLEU, exact matches and bootstrap intervals."""
 
 import math
 import random
@@ -7,13 +7,10 @@ from functools import partial
 
 import pytest
 import torch
-from attnbook_testing.references import may_attend
 from attnbook_testing.refusals import refuses
-from attnbook_testing.strategies import cases
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnbook import masked_softmax
 from attnbook.metrics import (
     bleu,
     bleu_interval,
@@ -21,7 +18,6 @@ from attnbook.metrics import (
     bootstrap,
     bootstrap_sums,
     exact_match,
-    weight_entropy,
 )
 
 # BLEU
@@ -176,7 +172,7 @@ def test_a_resample_that_counts_nothing_is_left_out():
     assert bootstrap_sums(counts, samples=200) == (1.0, 1.0, 1.0)
 
 
-def test_bad_intervals_and_weights_are_named():
+def test_bad_intervals_are_named():
     named = partial(refuses, ValueError)
     named("at least one item", bootstrap, mean, [])
     named("samples must be at least 1, got 0", bootstrap, mean, [1.0], samples=0)
@@ -184,43 +180,3 @@ def test_bad_intervals_and_weights_are_named():
     named("NaN", bootstrap, lambda items: math.nan, [1.0])
     named(r"counts must be \(n, c\), got shape \(2,\)", bootstrap_sums, torch.ones(2))
     named("at least one item", bootstrap_sums, torch.ones(0, 2))
-    refuses(TypeError, "weights must be floating point", weight_entropy, torch.ones(2, 2).long())
-    named(r"weights must be \(\.\.\., q, k\)", weight_entropy, torch.ones(2))
-    named("mask of shape", weight_entropy, torch.ones(2, 3), torch.ones(3, 3).bool())
-
-
-# Entropy
-
-
-@given(cases(least=1))
-def test_entropy_is_the_slow_one(case):
-    weights = masked_softmax(case.scores, case.mask)
-    before = weights.clone()
-    entropy = weight_entropy(weights)
-    torch.testing.assert_close(weight_entropy(weights, case.mask), entropy)
-    relative = weight_entropy(weights, case.mask, normalize=True)
-    assert entropy.shape == relative.shape == weights.shape[:-1]
-    assert torch.equal(weights, before)
-    wide = {2: lambda t: t[None, None], 3: lambda t: t[:, None], 4: lambda t: t}[weights.dim()]
-    rows = wide(weights)
-    for b, h, q in torch.cartesian_prod(*map(torch.arange, rows.shape[:3])).reshape(-1, 3).tolist():
-        slow = -math.fsum(w * math.log(w) for w in rows[b, h, q].tolist() if w > 0)
-        keys = sum(may_attend(case.mask, b, h, q, k) for k in range(rows.shape[3]))
-        assert wide(entropy[..., None])[b, h, q].item() == pytest.approx(slow, abs=1e-12)
-        ratio = slow / math.log(keys) if keys > 1 else 0.0
-        assert wide(relative[..., None])[b, h, q].item() == pytest.approx(ratio, abs=1e-12)
-
-
-def test_entropy_at_its_ends():
-    even = weight_entropy(torch.full((2, 8), 1 / 8))
-    torch.testing.assert_close(even, torch.full((2,), math.log(8)))
-    assert weight_entropy(torch.eye(3)).tolist() == [0, 0, 0]
-    assert weight_entropy(torch.zeros(2, 3)).tolist() == [0, 0]
-    assert weight_entropy(torch.zeros(2, 3), normalize=True).tolist() == [0, 0]
-    for dtype in (torch.float16, torch.bfloat16):  # counts more keys than half precision can
-        weights = torch.full((1, 70_000), 1 / 70_000, dtype=dtype)
-        relative = weight_entropy(weights, normalize=True)
-        torch.testing.assert_close(relative, torch.ones(1, dtype=dtype))
-    mask = torch.tensor([[True, True, False]])
-    weights = torch.tensor([[0.5, 0.5, float("nan")]])
-    torch.testing.assert_close(weight_entropy(weights, mask, normalize=True), torch.ones(1))

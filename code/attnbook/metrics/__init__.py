@@ -8,7 +8,6 @@ from .alignment import (
     ClassRate,
     alignment_error_rate,
     argmax_links,
-    error_rate_interval,
     expected_error_rate,
     hit_rate,
     hit_rate_interval,
@@ -16,7 +15,7 @@ from .alignment import (
 from .intervals import Interval, bootstrap, bootstrap_sums
 from .selection import Selection, selection
 from .translation import bleu, bleu_interval, bleu_signature, exact_match
-from .weights import diagonal_weights, uniform_weights, weight_entropy
+from .weights import diagonal_weights, uniform_weights
 
 __all__ = [
     "ClassRate",
@@ -30,12 +29,10 @@ __all__ = [
     "bootstrap",
     "bootstrap_sums",
     "diagonal_weights",
-    "error_rate_interval",
     "exact_match",
     "expected_error_rate",
     "hit_rate",
     "hit_rate_interval",
     "selection",
     "uniform_weights",
-    "weight_entropy",
 ]

@@ -99,15 +99,6 @@ def expected_error_rate(weights: Sequence[Tensor], pairs: Sequence) -> float:
     return _rate(_error_rate, _error_counts(weights, pairs))
 
 
-def error_rate_interval(weights: Sequence[Tensor], pairs: Sequence, **options) -> Interval:
-    """`expected_error_rate` with its bootstrap interval over sentences; options as in `bootstrap`.
-
-    Raises:
-        TypeError, ValueError: as `expected_error_rate` and `bootstrap`.
-    """
-    return bootstrap_sums(_error_counts(weights, pairs), _error_rate, **options)
-
-
 class ClassRate(NamedTuple):
     """Hit rate of one word class, and how many target tokens it is the rate of."""
 
