@@ -1,6 +1,6 @@
 """Attention, Measured: score, mask, normalise, pool.
 
-The rooms, in the order in which they may import: `masks`, `normalize`, `scores`, `attention`,
+The parts, in the order in which they may import: `masks`, `normalize`, `scores`, `attention`,
 `multihead` with `positions`, the models, then `decoding` and `training`; beside them `data`,
 `plots` and `widgets`, which know no model. The names that chapters use are re-exported here;
 pictures load their heavy libraries only when they are first asked for.

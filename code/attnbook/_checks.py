@@ -1,4 +1,4 @@
-"""Errors that name the argument, what came and what is needed. Room 0: imports nothing of ours."""
+"""Errors that name the argument, what came and what is needed; imports nothing of ours."""
 
 from __future__ import annotations
 
@@ -42,6 +42,11 @@ def check_count(name: str, value: int, least: int = 0, most: int | None = None) 
     return value
 
 
+def check_sizes(**sizes: int) -> tuple[int, ...]:
+    """Return sizes that a constructor is given, or raise unless each is an int of at least 1."""
+    return tuple(check_count(name, size, least=1) for name, size in sizes.items())
+
+
 def check_positive(name: str, value: float | Tensor) -> None:
     """Raise ValueError unless a number is positive; a tensor (a learned width) is not looked at."""
     if not isinstance(value, Tensor) and not value > 0:
@@ -65,7 +70,13 @@ def check_pair(queries: Tensor, keys: Tensor, *, same_features: bool = True) -> 
         )
     if keys.dtype != queries.dtype:
         raise TypeError(f"keys must have the dtype of queries, {queries.dtype}, got {keys.dtype}")
-    if same_features and keys.shape[-1] != queries.shape[-1]:
+    if same_features:
+        check_same_features(queries, keys)
+
+
+def check_same_features(queries: Tensor, keys: Tensor) -> None:
+    """Raise unless queries (..., q, d) and keys (..., k, d) agree in `d`."""
+    if keys.shape[-1] != queries.shape[-1]:
         raise ValueError(
             "queries and keys must have the same number of features for this score, got "
             f"{queries.shape[-1]} and {keys.shape[-1]}; GeneralScore and AdditiveScore "
@@ -99,7 +110,7 @@ def check_ids(name: str, ids: Tensor, size: int | None = None, *, empty: bool = 
     if ids.dim() != 2 or (not empty and 0 in ids.shape):
         least = "" if empty else " with at least one row and one column"
         raise ValueError(f"{name} must be (b, n){least}, got shape {shape(ids)}")
-    if size is not None and ids.device.type == "cpu":
+    if size is not None and ids.device.type == "cpu" and ids.numel():
         low, high = (x.item() for x in ids.aminmax())
         if low < 0 or high >= size:
             worst = low if low < 0 else high
@@ -110,14 +121,10 @@ def check_ids(name: str, ids: Tensor, size: int | None = None, *, empty: bool = 
 
 
 def look_up(embedding: nn.Embedding, name: str, ids: Tensor) -> Tensor:
-    """Embeddings of ids, with an error that names them: looked up first, and checked after."""
-    if torch.compiler.is_compiling():
-        return embedding(ids)
-    try:
-        return embedding(ids)
-    except IndexError:
-        check_ids(name, ids, embedding.num_embeddings)
-        raise
+    """Embeddings of ids, with an error that names one outside the vocabulary."""
+    if not torch.compiler.is_compiling():  # ids have no values yet that could be looked at
+        check_ids(name, ids, embedding.num_embeddings, empty=True)
+    return embedding(ids)
 
 
 def check_lengths(name: str, lengths: Tensor, ids: Tensor) -> Tensor:

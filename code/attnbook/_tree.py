@@ -1,4 +1,4 @@
-"""Nested tuples, lists and dictionaries of tensors. Room 0: imports nothing of ours."""
+"""Nested tuples, lists and dictionaries of tensors. Imports nothing of ours."""
 
 from __future__ import annotations
 

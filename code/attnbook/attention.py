@@ -1,4 +1,4 @@
-"""Room 4, attention: score, mask, normalise, pool."""
+"""Attention: score, mask, normalise, pool."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from ._checks import align_mask, check_floating, check_pair, check_probability, shape
+from ._checks import align_mask, check_floating, check_probability, check_same_features, shape
 from .normalize import _forward_mode, _masked_softmax_over, masked_softmax
-from .scores import scaled_dot
+from .scores import _scaled_dot_of_checked, scaled_dot
 
 
 def attention(
@@ -55,10 +55,12 @@ def attention(
     if mask is not None:
         queries, keys, values = _without_unused(queries, keys, values, mask)
     if score is scaled_dot and normalize is masked_softmax and not _forward_mode():
+        check_same_features(queries, keys)
         if not need_weights:
             return _fused(queries, keys, values, mask, dropout), None
-        normalize = _masked_softmax_over  # these scores are nobody else's
-    scores = _checked_scores(score(queries, keys), queries, keys)  # (..., q, k)
+        scores, normalize = _scaled_dot_of_checked(queries, keys), _masked_softmax_over
+    else:
+        scores = _checked_scores(score(queries, keys), queries, keys)  # (..., q, k)
     weights = normalize(scores, mask)  # (..., q, k)
     kept = F.dropout(weights, dropout) if dropout else weights
     output = kept @ values  # (..., q, k) @ (..., k, d_v) -> (..., q, d_v)
@@ -86,7 +88,6 @@ def _fused(
     queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, dropout: float
 ) -> Tensor:
     """The same output from torch's fused implementation, which wants four axes."""
-    check_pair(queries, keys)
     axes = queries.dim()
     if axes < 4:
         queries, keys, values = (_with_heads(x) for x in (queries, keys, values))

@@ -1,4 +1,4 @@
-"""Room 7, decoding: a model's own translation, greedy, sampled or by beam search.
+"""Decoding: a model's own translation, greedy, sampled or by beam search.
 
 All three ask any model that keeps the protocol of two moves:
 

@@ -1,4 +1,4 @@
-"""Room 6, local attention: Luong's decoder, over the whole source or through a window on it.
+"""Local attention: Luong's decoder, over the whole source or through a window on it.
 
 The window is a mask: it allows the places within `radius` (the paper's D) of a centre. The centre
 of a target token is its own place (local-m), or is predicted from the decoder's state (local-p).
@@ -15,11 +15,12 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from ._checks import align_mask, check_choice, check_count, check_floating, shape
+from ._checks import align_mask, check_choice, check_count, check_floating, check_sizes, shape
 from .attention import attention
 from .normalize import _wide, masked_softmax
-from .recurrent import Decoder, Encoding, Memory, RecurrentEncoder, RecurrentTranslator
-from .scores import Score, _make_score, gaussian, scaled_dot
+from .recurrent import AttendingDecoder, Memory, RecurrentTranslator
+from .recurrent_encoder import Encoding, encoder_for
+from .scores import Score, gaussian, scaled_dot
 
 __all__ = [
     "LuongDecoder",
@@ -124,9 +125,9 @@ class PredictedCentre(nn.Module):
 
     def __init__(self, query_size: int, hidden_size: int | None = None):
         super().__init__()
-        check_count("query_size", query_size, least=1)
         hidden_size = query_size if hidden_size is None else hidden_size
-        self.W = nn.Linear(query_size, check_count("hidden_size", hidden_size, 1), bias=False)
+        check_sizes(query_size=query_size, hidden_size=hidden_size)
+        self.W = nn.Linear(query_size, hidden_size, bias=False)
         self.v = nn.Linear(hidden_size, 1, bias=False)
 
     def forward(self, queries: Tensor, lengths: Tensor) -> Tensor:
@@ -178,41 +179,36 @@ def _check_window(window: str | None, bell: str | None) -> None:
         )
 
 
-class _LookingDecoder(Decoder):
+class _LookingDecoder(AttendingDecoder):
     """How a Luong decoder looks at the source: at all of it, or through windows; no step yet."""
 
     def __init__(
         self,
         *sizes: int,
         score: str | Score = "general",
-        score_size: int | None = None,
         window: str | None = None,
         radius: int = 10,
         bell: str | None = None,
         **options,
     ):
         _check_window(window, bell)
-        super().__init__(*sizes, **options)
+        super().__init__(*sizes, score=score, **options)
         self.window, self.bell = window, bell
-        self.radius = check_count("radius", radius, least=1)
-        self.score = _make_score(score, self.hidden_size, self.encoder_size, score_size)
+        (self.radius,) = check_sizes(radius=radius)
         self.centre = PredictedCentre(self.hidden_size) if window == "predicted" else None
 
     def start(self, encoding: Encoding) -> LuongState:
         """The state before the first target token; projects the source's keys."""
-        outputs, mask = encoding.outputs, encoding.mask
-        project = getattr(self.score, "project_keys", None)
-        memory = Memory(outputs, project(outputs) if project else outputs, mask)
-        lengths = mask.squeeze(1).sum(dim=-1)  # (b, 1, k) -> (b,)
-        hidden = self.first_hidden(encoding)
-        first = outputs.new_zeros(len(outputs), self.hidden_size)
-        return LuongState(hidden, first, memory, torch.zeros_like(lengths), lengths)
+        hidden, memory = self.first_hidden(encoding), self.remember(encoding)
+        lengths = memory.mask.squeeze(1).sum(dim=-1)  # (b, 1, k) -> (b,)
+        nothing = memory.outputs.new_zeros(len(lengths), self.hidden_size)
+        return LuongState(hidden, nothing, memory, torch.zeros_like(lengths), lengths)
 
     def look(self, top: Tensor, state: LuongState) -> tuple[Tensor, Tensor, Tensor | None]:
         """What the states (b, q, d) after the steps find: contexts, weights (b, q, k), centres."""
         memory, centres = state.memory, self.centres(top, state)
         source = (top, memory.keys, memory.outputs)
-        options = {"score": self._match, "mask": memory.mask}
+        options = {"score": self.match, "mask": memory.mask}
         if centres is None:
             return *attention(*source, **options), None
         options |= {"radius": self.radius, "bell": self.bell}
@@ -226,10 +222,6 @@ class _LookingDecoder(Decoder):
             return self.centre(top, state.lengths)
         steps = torch.arange(top.shape[1], device=top.device)
         return (state.place.unsqueeze(-1) + steps).to(_wide(top).dtype)
-
-    def _match(self, queries: Tensor, keys: Tensor) -> Tensor:
-        """Scores from keys as the memory holds them."""
-        return getattr(self.score, "from_projected", self.score)(queries, keys)
 
 
 class LuongDecoder(_LookingDecoder):
@@ -325,10 +317,8 @@ def luong_translator(
         cell, embed_size, num_layers, dropout: of both.
         options: score, score_size, window, radius, bell and feed, as in `LuongDecoder`.
     """
-    if check_count("hidden_size", hidden_size, least=1) % 2:
-        raise ValueError(f"hidden_size must be even for two directions, got {hidden_size}")
     shared = {"cell": cell, "num_layers": num_layers, "dropout": dropout}
-    encoder = RecurrentEncoder(source_size, embed_size, hidden_size // 2, **shared)
+    encoder = encoder_for(hidden_size, source_size, embed_size, **shared)
     options |= {"encoder_size": encoder.output_size, **shared}
     decoder = LuongDecoder(target_size, embed_size, hidden_size, **options)
     return RecurrentTranslator(encoder, decoder)

@@ -1,4 +1,4 @@
-"""Room 1, masks: which query may attend to which key.
+"""Masks: which query may attend to which key.
 
 Every mask is boolean, **True = may attend**, and its rank says what it is: (q, k), (b, q, k) or
 (b, h, q, k). Masks are combined with `m & n` (both allow) and `m | n` (either).

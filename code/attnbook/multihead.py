@@ -1,4 +1,4 @@
-"""Room 5, many heads: attention several times side by side, each head in a subspace of its own.
+"""Many heads: attention several times side by side, each head in a subspace of its own.
 
 Shape letters: `b` batch, `h` heads, `g` heads that share one key-value head, `q` queries, `k`
 keys, `d` features of one head (d_model / h).
@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from ._cache import KeyValues
-from ._checks import align_mask, check_count, check_floating, check_probability, shape
+from ._checks import align_mask, check_count, check_floating, check_probability, check_sizes, shape
 from .attention import attention
 from .normalize import masked_softmax
 from .positions import AlibiPositions, RotaryPositions
@@ -64,7 +64,7 @@ class MultiHeadAttention(nn.Module):
         normalize: Callable[[Tensor, Tensor | None], Tensor] = masked_softmax,
     ):
         super().__init__()
-        self.d_model = check_count("d_model", d_model, least=1)
+        (self.d_model,) = check_sizes(d_model=d_model)
         self.num_heads = _divisor("num_heads", num_heads, "d_model", d_model)
         num_kv_heads = num_heads if num_kv_heads is None else num_kv_heads
         self.num_kv_heads = _divisor("num_kv_heads", num_kv_heads, "num_heads", num_heads)
@@ -75,8 +75,9 @@ class MultiHeadAttention(nn.Module):
         d = d_model // num_heads
         self.positions = _check_positions(positions, num_heads, d)
         self.W_q = _linear(d_model, d_model, bias)
-        key_size = check_count("key_size", d_model if key_size is None else key_size, least=1)
-        value_size = check_count("value_size", d_model if value_size is None else value_size, 1)
+        key_size = d_model if key_size is None else key_size
+        value_size = d_model if value_size is None else value_size
+        check_sizes(key_size=key_size, value_size=value_size)
         self.W_k = _linear(key_size, num_kv_heads * d, bias)
         self.W_v = _linear(value_size, num_kv_heads * d, bias)
         self.W_o = _linear(d_model, d_model, bias)
@@ -86,6 +87,9 @@ class MultiHeadAttention(nn.Module):
         values = keys if values is None else values
         _check_input("keys", keys, self.W_k.in_features)
         _check_input("values", values, self.W_v.in_features)
+        return self._project_checked(keys, values, offset)
+
+    def _project_checked(self, keys: Tensor, values: Tensor, offset: int) -> KeyValues:
         heads = _split(self.W_k(keys), self.num_kv_heads)  # (b, h_kv, k, d)
         return KeyValues(self._turn(heads, offset), _split(self.W_v(values), self.num_kv_heads))
 
@@ -108,6 +112,11 @@ class MultiHeadAttention(nn.Module):
             need_weights: if False, the fused implementation is used where it can be.
         """
         _check_input("queries", queries, self.d_model)
+        return self._attend_checked(queries, memory, mask, head_mask, offset, need_weights)
+
+    def _attend_checked(
+        self, queries: Tensor, memory: KeyValues, mask, head_mask, offset: int, need_weights: bool
+    ) -> Attended:
         heads = self._turn(_split(self.W_q(queries), self.num_heads), offset)  # (b, h, q, d)
         bias = None
         if isinstance(self.positions, AlibiPositions):
@@ -138,10 +147,13 @@ class MultiHeadAttention(nn.Module):
         head_mask: Tensor | None = None,
         need_weights: bool = False,
     ) -> Attended:
-        _check_input("queries", queries, self.d_model)  # before they are called keys
-        memory = self.project(queries if keys is None else keys, values)
-        options = {"mask": mask, "head_mask": head_mask, "need_weights": need_weights}
-        return self.attend(queries, memory, **options)
+        keys = queries if keys is None else keys
+        values = keys if values is None else values
+        _check_input("queries", queries, self.d_model)
+        _check_input("keys", keys, self.W_k.in_features)
+        _check_input("values", values, self.W_v.in_features)
+        memory = self._project_checked(keys, values, 0)
+        return self._attend_checked(queries, memory, mask, head_mask, 0, need_weights)
 
     def _turn(self, heads: Tensor, offset: int) -> Tensor:
         rotary = isinstance(self.positions, RotaryPositions)

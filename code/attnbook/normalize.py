@@ -1,4 +1,4 @@
-"""Room 2, normalisers: scores and a mask in, weights out.
+"""Normalisers: scores and a mask in, weights out.
 
 Every normaliser has the signature ``normalize(scores, mask=None) -> weights``: scores (..., q, k),
 a boolean mask with True = may attend, weights of the scores' shape and dtype. Each row of weights
@@ -37,7 +37,12 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
 
     Source: Vaswani et al. 2017, section 3.2.3 (masking with minus infinity); the empty row is ours.
     """
-    filled, empty = _fill(scores, mask)
+    return _softmax_of_checked(*_checked(scores, mask))
+
+
+def _softmax_of_checked(scores: Tensor, mask: Tensor | None) -> Tensor:
+    """`masked_softmax` of what has been checked; the mask is aligned with the scores."""
+    filled, empty = _fill_checked(scores, mask)
     return torch.where(empty, 0.0, filled.softmax(dim=-1))
 
 
@@ -199,18 +204,28 @@ def straight_through(hard: Tensor, soft: Tensor) -> Tensor:
     return hard + (soft - soft.detach())
 
 
+def _checked(scores: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor | None]:
+    """The scores, and the mask aligned with them, or raise."""
+    check_floating("scores", scores)
+    if scores.dim() < 2:
+        raise ValueError(f"scores must be (..., q, k), got shape {shape(scores)}")
+    return scores, None if mask is None else align_mask(mask, scores.shape)
+
+
 def _fill(scores: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+    """`_fill_checked` of scores and a mask that are looked at here."""
+    return _fill_checked(*_checked(scores, mask))
+
+
+def _fill_checked(scores: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
     """Scores with minus infinity at masked places, and which rows are empty, (..., q, 1).
 
     The exponential of minus infinity is exactly zero in every dtype, where a finite stand-in such
     as -1e6 leaks or overflows. A row with nothing left would be 0 / 0: it gets scores of 0, and
     the caller takes its weights away.
     """
-    check_floating("scores", scores)
-    if scores.dim() < 2:
-        raise ValueError(f"scores must be (..., q, k), got shape {shape(scores)}")
     if mask is not None:
-        scores = torch.where(align_mask(mask, scores.shape), scores, -torch.inf)
+        scores = torch.where(mask, scores, -torch.inf)
     if scores.shape[-1] == 0:
         return scores.clone(), scores.new_ones((*scores.shape[:-1], 1), dtype=torch.bool)
     empty = scores.detach().amax(dim=-1, keepdim=True) == -torch.inf
@@ -231,17 +246,8 @@ def _masked_softmax_over(scores: Tensor, mask: Tensor | None) -> Tensor:
     plain path.
     """
     if torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active():
-        return masked_softmax(scores, mask)
+        return _softmax_of_checked(scores, mask)
     return _SoftmaxOver.apply(scores, mask)
-
-
-def _masked_softmax_of_few(scores: Tensor, mask: Tensor) -> Tensor:
-    """`masked_softmax` in two calls of torch instead of six, for a step's few scores.
-
-    The mask is aligned. It passes over the scores more often than the plain path.
-    """
-    filled = torch.where(mask, scores, -torch.inf)
-    return torch.ops.aten._safe_softmax(filled, -1)  # its empty rows are zeros
 
 
 class _SoftmaxOver(torch.autograd.Function):

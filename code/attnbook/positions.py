@@ -1,4 +1,4 @@
-"""Room 5, positions: four ways to tell attention where a token stands.
+"""Positions: four ways to tell attention where a token stands.
 
 Sinusoidal and learned positions are added to the token vectors. Rotary positions turn queries and
 keys, ALiBi adds a bias to their scores: both are given to `MultiHeadAttention(positions=...)`.

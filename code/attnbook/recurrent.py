@@ -1,4 +1,4 @@
-"""Room 6, recurrent models: an encoder, decoders with and without attention, a translator.
+"""Recurrent models: an encoder, decoders with and without attention, a translator.
 
 A translator is asked in two moves, which training, decoding and pictures share:
 
@@ -19,20 +19,12 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from ._checks import (
-    check_choice,
-    check_count,
-    check_ids,
-    check_lengths,
-    check_probability,
-    look_up,
-    shape,
-)
+from ._checks import check_choice, check_ids, check_sizes, look_up, shape
 from .attention import attention
-from .masks import length_mask
-from .normalize import _masked_softmax_of_few
+from .cells import STEPS, Bridge
+from .normalize import _softmax_of_checked
+from .recurrent_encoder import Encoding, Reader, RecurrentEncoder, encoder_for
 from .scores import Score, _make_score, scaled_dot
 
 __all__ = [
@@ -47,22 +39,7 @@ __all__ = [
     "recurrent_translator",
 ]
 
-CELLS = {"gru": nn.GRU, "lstm": nn.LSTM}
-
-
 # What the models pass on: values, never changed in place
-
-
-class Encoding(NamedTuple):
-    """What an encoder makes of a source.
-
-    `outputs` (b, k, d): its state at each token, zero at padding. `hidden`: its last states, each
-    (b, l, d): one for a GRU, two (h and c) for an LSTM. `mask` (b, 1, k): True at tokens.
-    """
-
-    outputs: Tensor
-    hidden: tuple[Tensor, ...]
-    mask: Tensor
 
 
 class Memory(NamedTuple):
@@ -99,157 +76,10 @@ class Output(NamedTuple):
     state: RecurrentState
 
 
-# The encoder
-
-
-class RecurrentEncoder(nn.Module):
-    """Read a source in one or both directions with a GRU or an LSTM.
-
-    Args:
-        vocab_size: token ids run from 0 to `vocab_size` - 1; 0 is padding.
-        embed_size: features of a token's embedding.
-        hidden_size: features of a state, in each direction, as in `nn.GRU`.
-        cell: "gru" or "lstm".
-        num_layers: recurrent layers.
-        bidirectional: read from both ends; `output_size` is then twice `hidden_size`.
-        dropout: probability on embeddings and between layers, in training only.
-
-    Source: Bahdanau et al. 2015, section 3.2 and appendix A.2.1.
-    """
-
-    def __init__(
-        self,
-        vocab_size: int,
-        embed_size: int,
-        hidden_size: int,
-        *,
-        cell: str = "gru",
-        num_layers: int = 1,
-        bidirectional: bool = True,
-        dropout: float = 0.0,
-    ):
-        super().__init__()
-        self.vocab_size = check_count("vocab_size", vocab_size, least=1)
-        self.cell = check_choice("cell", cell, CELLS)
-        self.num_layers = check_count("num_layers", num_layers, least=1)
-        self.output_size = check_count("hidden_size", hidden_size, least=1) * (1 + bidirectional)
-        self.embedding = nn.Embedding(vocab_size, check_count("embed_size", embed_size, 1), 0)
-        self.dropout = nn.Dropout(check_probability("dropout", dropout))
-        self.rnn = layers(cell, embed_size, hidden_size, num_layers, dropout, bidirectional)
-
-    def forward(self, source: Tensor, source_lens: Tensor) -> Encoding:
-        """Encode ids (b, k) of which the first `source_lens` (b,) of each row count.
-
-        What stands at padding never matters, ids outside the vocabulary included. A source of
-        length 0 has zero states.
-
-        Raises:
-            TypeError: ids or lengths are not integers.
-            ValueError: shapes do not fit, an id is outside the vocabulary, a length above k.
-        """
-        check_ids("source", source)
-        lengths = check_lengths("source_lens", source_lens, source)
-        (b, k), shortest = source.shape, int(lengths.min())
-        if shortest == k:  # packing would cost time and change nothing
-            mask = torch.ones(b, 1, k, dtype=torch.bool, device=source.device)
-            outputs, last = self.rnn(self.dropout(look_up(self.embedding, "source", source)))
-        else:
-            mask = length_mask(lengths.to(source.device), k)  # (b, 1, k)
-            source = source.masked_fill(~mask.squeeze(1), 0)
-            packed = pack_padded_sequence(
-                self.dropout(look_up(self.embedding, "source", source)),  # (b, k) -> (b, k, e)
-                lengths.clamp(min=1),
-                batch_first=True,
-                enforce_sorted=False,
-            )  # so that the backward direction begins at each row's own end
-            outputs, last = self.rnn(packed)
-            outputs, _ = pad_packed_sequence(outputs, batch_first=True, total_length=k)
-        last = last if isinstance(last, tuple) else (last,)
-        # (l x directions, b, d) -> (b, l, directions x d)
-        hidden = tuple(
-            h.unflatten(0, (self.num_layers, -1)).permute(2, 0, 1, 3).flatten(2) for h in last
-        )
-        if shortest == 0:
-            something = mask.any(dim=-1, keepdim=True)  # (b, 1, 1)
-            outputs = torch.where(something, outputs, 0.0)
-            hidden = tuple(torch.where(something, h, 0.0) for h in hidden)
-        return Encoding(outputs, hidden, mask)
-
-
-def layers(
-    cell: str, inputs: int, hidden_size: int, n: int, dropout: float, bidirectional: bool = False
-) -> nn.RNNBase:
-    """torch's recurrent layers, `n` of them, with dropout between."""
-    options = {"batch_first": True, "bidirectional": bidirectional}
-    return CELLS[cell](inputs, hidden_size, n, dropout=dropout if n > 1 else 0.0, **options)
-
-
 # Decoders
 
 
-# One step of a layer from gates whose input share is already there: a decoder that knows part of
-# its input beforehand (the target's embeddings, when teacher-forced) projects that part for all
-# steps at once; torch's own cells would project it step by step. The order of gates is torch's.
-
-
-def gru_step(gates: Tensor, hidden: tuple[Tensor], weight: Tensor, bias: Tensor) -> tuple[Tensor]:
-    """The next (h,) of a GRU layer.
-
-    Shapes: gates W_ih x + b_ih (b, 3 d), h (b, d), weight W_hh (3 d, d), bias b_hh (3 d,).
-
-    Source: Cho et al. 2014, section 2.3, with the reset gate after the product as in `nn.GRU`.
-    """
-    (h,) = hidden
-    sizes = (2 * h.shape[-1], h.shape[-1])  # reset and update together, then the new state
-    x_rz, x_n = gates.split_with_sizes(sizes, dim=-1)
-    h_rz, h_n = F.linear(h, weight, bias).split_with_sizes(sizes, dim=-1)
-    reset, update = (x_rz + h_rz).sigmoid_().chunk(2, dim=-1)
-    new = x_n.addcmul(reset, h_n).tanh_()
-    return (new.lerp(h, update),)  # (1 - update) new + update h
-
-
-def lstm_step(
-    gates: Tensor, hidden: tuple[Tensor, Tensor], weight: Tensor, bias: Tensor
-) -> tuple[Tensor, Tensor]:
-    """The next (h, c) of an LSTM layer.
-
-    Shapes: gates W_ih x + b_ih (b, 4 d), h and c (b, d), weight W_hh (4 d, d), bias b_hh (4 d,).
-
-    Source: Hochreiter and Schmidhuber 1997, with the forget gate of Gers et al. 2000.
-    """
-    h, c = hidden
-    take, forget, new, give = (gates + F.linear(h, weight, bias)).chunk(4, dim=-1)
-    c = forget.sigmoid() * c + take.sigmoid() * new.tanh()
-    return give.sigmoid() * c.tanh(), c
-
-
-STEPS = {"gru": gru_step, "lstm": lstm_step}
-
-
-class Bridge(nn.Module):
-    """The decoder's first state from the encoder's last, layer by layer: tanh(W h + b).
-
-    An LSTM's cell state, which has no bounds, gets W c + b of its own.
-
-    Shapes: each (b, l, input_size) -> (b, l, hidden_size).
-
-    Source: Bahdanau et al. 2015, appendix A.2.2; both directions instead of the backward one.
-    """
-
-    def __init__(self, input_size: int, hidden_size: int, num_layers: int, cell: str):
-        super().__init__()
-        parts = 2 if cell == "lstm" else 1
-        self.maps = nn.ModuleList(
-            nn.Linear(input_size, hidden_size) for _ in range(parts * num_layers)
-        )
-
-    def forward(self, hidden: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        maps = iter(self.maps)
-        moved = [torch.stack([next(maps)(x) for x in part.unbind(1)], dim=1) for part in hidden]
-        return (moved[0].tanh(), *moved[1:])
-
-
-class Decoder(nn.Module):
+class Decoder(Reader):
     """What the decoders share: embedding, recurrent layers, first state, output layer."""
 
     def __init__(
@@ -266,21 +96,15 @@ class Decoder(nn.Module):
         bridge: bool = True,
         dropout: float = 0.0,
     ):
-        super().__init__()
-        self.vocab_size = check_count("vocab_size", vocab_size, least=1)
-        self.hidden_size = check_count("hidden_size", hidden_size, least=1)
-        self.encoder_size = check_count("encoder_size", encoder_size, least=1)
-        self.cell = check_choice("cell", cell, CELLS)
-        self.num_layers = check_count("num_layers", num_layers, least=1)
+        super().__init__(vocab_size, hidden_size, cell=cell, num_layers=num_layers)
+        (self.encoder_size,) = check_sizes(encoder_size=encoder_size)
         if not bridge and encoder_size != hidden_size:
             raise ValueError(
                 "bridge=False hands the encoder's last state on as it is: encoder_size must equal "
                 f"hidden_size, got {encoder_size} and {hidden_size}"
             )
         self.bridge = Bridge(encoder_size, hidden_size, num_layers, cell) if bridge else None
-        self.embedding = nn.Embedding(vocab_size, check_count("embed_size", embed_size, 1), 0)
-        self.dropout = nn.Dropout(check_probability("dropout", dropout))
-        self.rnn = layers(cell, embed_size + context_size, hidden_size, num_layers, dropout)
+        self.make_layers(embed_size, dropout, beside=context_size)
         self.output = nn.Linear(readout_size, vocab_size)
 
     def first_hidden(self, encoding: Encoding) -> tuple[Tensor, ...]:
@@ -303,8 +127,7 @@ class Decoder(nn.Module):
                 f"inputs must have the {len(state.context)} rows of the state, "
                 f"got shape {shape(inputs)}"
             )
-        embedded = look_up(self.embedding, "inputs", inputs)
-        return self.dropout(embedded) if self.training else embedded  # a call less for each token
+        return self.dropout(look_up(self.embedding, "inputs", inputs))
 
     def run(self, x: Tensor, hidden: tuple[Tensor, ...]) -> tuple[Tensor, tuple[Tensor, ...]]:
         """All steps in one call of torch's kernel: (b, q, ...) -> states (b, q, d), and last."""
@@ -347,7 +170,24 @@ class PlainDecoder(Decoder):
         return Output(self.output(top), None, state._replace(hidden=hidden))
 
 
-class AttentionDecoder(Decoder):
+class AttendingDecoder(Decoder):
+    """What decoders with attention share: a score, and what they remember of a source."""
+
+    def __init__(self, *sizes: int, score: str | Score, score_size: int | None = None, **options):
+        super().__init__(*sizes, **options)
+        self.score = _make_score(score, self.hidden_size, self.encoder_size, score_size)
+
+    def remember(self, encoding: Encoding) -> Memory:
+        """The source, its keys projected once."""
+        outputs, project = encoding.outputs, getattr(self.score, "project_keys", None)
+        return Memory(outputs, project(outputs) if project else outputs, encoding.mask)
+
+    def match(self, queries: Tensor, keys: Tensor) -> Tensor:
+        """Scores from keys as the memory holds them."""
+        return getattr(self.score, "from_projected", self.score)(queries, keys)
+
+
+class AttentionDecoder(AttendingDecoder):
     """Decode with attention over the encoder's states.
 
     With ``query="before"`` the state before a step asks, and the answer (the context) enters the
@@ -378,7 +218,6 @@ class AttentionDecoder(Decoder):
         *,
         encoder_size: int,
         score: str | Score = "additive",
-        score_size: int | None = None,
         query: str = "before",
         readout: str = "both",
         **options,
@@ -395,20 +234,17 @@ class AttentionDecoder(Decoder):
             embed_size,
             hidden_size,
             encoder_size=encoder_size,
+            score=score,
             context_size=encoder_size if query == "before" else 0,
             readout_size=hidden_size + (encoder_size if readout == "both" else 0),
             **options,
         )
         self.query, self.readout = query, readout
-        self.score = _make_score(score, hidden_size, encoder_size, score_size)
 
     def start(self, encoding: Encoding) -> RecurrentState:
         """The state before the first target token; projects the source's keys."""
-        outputs = encoding.outputs
-        project = getattr(self.score, "project_keys", None)
-        memory = Memory(outputs, project(outputs) if project else outputs, encoding.mask)
-        hidden = self.first_hidden(encoding)
-        return RecurrentState(hidden, outputs.new_zeros(len(outputs), self.encoder_size), memory)
+        nothing = encoding.outputs.new_zeros(len(encoding.outputs), self.encoder_size)
+        return RecurrentState(self.first_hidden(encoding), nothing, self.remember(encoding))
 
     def forward(
         self, inputs: Tensor, state: RecurrentState, *, need_weights: bool = False
@@ -421,10 +257,6 @@ class AttentionDecoder(Decoder):
         state = RecurrentState(hidden, contexts.select(1, -1), state.memory)
         return Output(self.output(read), weights, state)  # one output layer for all steps
 
-    def _match(self, queries: Tensor, keys: Tensor) -> Tensor:
-        """Scores from keys as the memory holds them."""
-        return getattr(self.score, "from_projected", self.score)(queries, keys)
-
     def _after(self, embedded: Tensor, state: RecurrentState, need_weights: bool):
         top, hidden = self.run(embedded, state.hidden)
         memory = state.memory
@@ -432,7 +264,7 @@ class AttentionDecoder(Decoder):
             top,
             memory.keys,
             memory.outputs,
-            score=scaled_dot if self.score is scaled_dot else self._match,
+            score=scaled_dot if self.score is scaled_dot else self.match,
             mask=memory.mask,
             need_weights=need_weights,
         )
@@ -449,8 +281,8 @@ class AttentionDecoder(Decoder):
         top, contexts, weights = [], [], []
         for x in gates.unbind(1):
             query = layers[-1][0].unsqueeze(1)  # (b, 1, d): the state before the step
-            scores = self._match(query, memory.keys)  # (b, 1, k)
-            alpha = _masked_softmax_of_few(scores, memory.mask)
+            scores = self.match(query, memory.keys)  # (b, 1, k)
+            alpha = _softmax_of_checked(scores, memory.mask)
             context = torch.bmm(alpha, memory.outputs).squeeze(1)  # (b, 1, k) @ (b, k, d) -> (b, d)
             x = torch.addmm(x, context, from_context.T)
             layers[0] = step(x, layers[0], w_hh, b_hh)
@@ -460,14 +292,9 @@ class AttentionDecoder(Decoder):
             top.append(layers[-1][0])
             contexts.append(context)
             weights.append(alpha)
-        hidden = tuple(_stack(part) for part in zip(*layers, strict=True))
+        hidden = tuple(torch.stack(part, dim=1) for part in zip(*layers, strict=True))
         joined = torch.cat(weights, dim=1) if need_weights else None  # (b, q, k)
-        return _stack(top), _stack(contexts), joined, hidden
-
-
-def _stack(tensors) -> Tensor:
-    """Tensors (b, d) as (b, n, d); a single one, the rule when decoding, is not copied."""
-    return tensors[0].unsqueeze(1) if len(tensors) == 1 else torch.stack(tensors, dim=1)
+        return torch.stack(top, dim=1), torch.stack(contexts, dim=1), joined, hidden
 
 
 # Both as one model
@@ -545,11 +372,8 @@ def recurrent_translator(
         bidirectional: whether the encoder reads from both ends.
     """
     check_choice("attention", attention, (None, "before", "after"))
-    if bidirectional and check_count("hidden_size", hidden_size, least=1) % 2:
-        raise ValueError(f"hidden_size must be even for two directions, got {hidden_size}")
     shared = {"cell": cell, "num_layers": num_layers, "dropout": dropout}
-    half = hidden_size // (1 + bidirectional)
-    encoder = RecurrentEncoder(source_size, embed_size, half, bidirectional=bidirectional, **shared)
+    encoder = encoder_for(hidden_size, source_size, embed_size, bidirectional, **shared)
     sizes = (target_size, embed_size, hidden_size)
     shared["encoder_size"] = encoder.output_size
     if attention is None:

@@ -1,4 +1,4 @@
-"""Room 3, scores: how well a query fits a key, before any normalisation.
+"""Scores: how well a query fits a key, before any normalisation.
 
 A score is a callable ``score(queries, keys) -> scores``: queries (..., q, d_q) and keys
 (..., k, d_k) in, scores (..., q, k) out. Plain functions have no parameters; the classes do.
@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ._checks import check_choice, check_count, check_pair, check_positive, shape
+from ._checks import check_choice, check_pair, check_positive, check_sizes, shape
 
 Score = Callable[[Tensor, Tensor], Tensor]
 
@@ -55,6 +55,10 @@ def scaled_dot(queries: Tensor, keys: Tensor) -> Tensor:
     Source: Vaswani et al. 2017, equation 1.
     """
     check_pair(queries, keys)
+    return _scaled_dot_of_checked(queries, keys)
+
+
+def _scaled_dot_of_checked(queries: Tensor, keys: Tensor) -> Tensor:
     # dividing before the product keeps half precision in range
     return queries / math.sqrt(max(queries.shape[-1], 1)) @ keys.mT
 
@@ -117,8 +121,8 @@ class _LearnedScore(nn.Module):
 
     def __init__(self, query_size: int, key_size: int):
         super().__init__()
-        self.query_size = check_count("query_size", query_size, least=1)
-        self.key_size = check_count("key_size", key_size, least=1)
+        sizes = check_sizes(query_size=query_size, key_size=key_size)
+        self.query_size, self.key_size = sizes
 
     def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
         """Scores (..., q, k)."""
@@ -165,7 +169,7 @@ class AdditiveScore(_LearnedScore):
 
     def __init__(self, query_size: int, key_size: int, hidden_size: int):
         super().__init__(query_size, key_size)
-        check_count("hidden_size", hidden_size, least=1)
+        check_sizes(hidden_size=hidden_size)
         self.W_q = nn.Linear(query_size, hidden_size, bias=False)
         self.W_k = nn.Linear(key_size, hidden_size, bias=False)
         self.w = nn.Linear(hidden_size, 1, bias=False)
@@ -191,7 +195,7 @@ class ConcatScore(_LearnedScore):
 
     def __init__(self, query_size: int, key_size: int, hidden_size: int):
         super().__init__(query_size, key_size)
-        check_count("hidden_size", hidden_size, least=1)
+        check_sizes(hidden_size=hidden_size)
         self.W = nn.Linear(query_size + key_size, hidden_size, bias=False)
         self.v = nn.Linear(hidden_size, 1, bias=False)
 
@@ -238,8 +242,6 @@ def _make_score(
 
 def _hidden_layer(queries: Tensor, keys: Tensor, readout: nn.Linear) -> Tensor:
     """readout(tanh(q + k)) of every pair: (..., q, hidden), (..., k, hidden) -> (..., q, k)."""
-    if queries.shape[-2] == 1:  # a decoder's step: the query broadcasts over the keys as it is
-        return readout((queries + keys).tanh_()).mT
     queries, keys = queries.unsqueeze(-2), keys.unsqueeze(-3)
     few = max(1, BLOCK // max(1, keys.numel()))  # queries at a time
     if few >= queries.shape[-3]:

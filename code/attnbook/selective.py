@@ -1,4 +1,4 @@
-"""Room 6, selection: attention that passes on only what is relevant, and says what it kept.
+"""Selection: attention that passes on only what is relevant, and says what it kept.
 
 All ways of choosing have one interface:
 
@@ -21,7 +21,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ._checks import check_choice, check_count, check_floating, shape
+from ._checks import check_choice, check_count, check_floating, check_sizes, shape
 from .attention import _checked, _without_unused, attention
 from .normalize import _best, masked_softmax, straight_through
 from .scores import Score, scaled_dot
@@ -129,12 +129,13 @@ class Relevance(nn.Module):
 
     def __init__(self, query_size: int, key_size: int, size: int, task_size: int | None = None):
         super().__init__()
-        self.size = check_count("size", size, least=1)
-        self.W_q = nn.Linear(check_count("query_size", query_size, least=1), size, bias=False)
-        self.W_k = nn.Linear(check_count("key_size", key_size, least=1), size, bias=False)
+        _, _, self.size = check_sizes(query_size=query_size, key_size=key_size, size=size)
+        self.W_q = nn.Linear(query_size, size, bias=False)
+        self.W_k = nn.Linear(key_size, size, bias=False)
         self.W_t = None
         if task_size is not None:
-            self.W_t = nn.Linear(check_count("task_size", task_size, least=1), size, bias=False)
+            check_sizes(task_size=task_size)
+            self.W_t = nn.Linear(task_size, size, bias=False)
         self.b = nn.Parameter(torch.zeros(()))
 
     def forward(self, queries: Tensor, keys: Tensor, task: Tensor | None = None) -> Tensor:

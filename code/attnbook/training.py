@@ -1,4 +1,4 @@
-"""Room 7, training: one loop for every model of the book, and what it has seen as plain data.
+"""Training: one loop for every model of the book, and what it has seen as plain data.
 
     set_seed(0)
     model = ...

@@ -1,11 +1,11 @@
-"""Local attention and Luong's decoder: a slow loop, laws of windows, steps, states."""
+"""Local attention and Luong's decoder: a slow loop, laws of windows; others in `test_recurrent`."""
 
 import math
 
 import pytest
 import torch
 from attnbook_testing.refusals import refuses
-from attnbook_testing.translation import VOCAB, sources, targets_for
+from attnbook_testing.translation import VOCAB, WINDOWS, targets_for
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
@@ -17,8 +17,6 @@ from attnbook.recurrent import RecurrentTranslator
 EXACT = {"atol": 1e-12, "rtol": 1e-10}  # double precision
 few = settings(max_examples=20)
 BELLS = (None, "weights", "scores")
-WINDOWS = [(None, None), ("monotone", None), ("monotone", "scores"), ("predicted", "weights")]
-WINDOWS += [("predicted", "scores")]
 
 
 def close(a, b):
@@ -29,21 +27,6 @@ def small(window=None, bell=None, seed=0, **options):
     torch.manual_seed(seed)
     options = {"embed_size": 3, "hidden_size": 4, "radius": 2} | options
     return ab.luong_translator(VOCAB, VOCAB, window=window, bell=bell, **options).double().eval()
-
-
-@st.composite
-def models(draw):
-    window, bell = draw(st.sampled_from(WINDOWS))
-    return small(
-        window,
-        bell,
-        draw(st.integers(0, 99)),
-        feed=draw(st.booleans()),
-        score=draw(st.sampled_from(("dot", "general", "concat", "scaled_dot"))),
-        cell=draw(st.sampled_from(("gru", "lstm"))),
-        num_layers=draw(st.integers(1, 2)),
-        radius=draw(st.integers(1, 3)),
-    )
 
 
 def some_source():
@@ -222,45 +205,6 @@ def test_a_decoder_is_a_slow_loop_over_cells(window, bell, cell, feed):
         else:
             close(output.centres[:, t], centres)
     close(output.state.context, vector)
-
-
-@few
-@given(model=models(), source=sources(), cuts=st.sets(st.integers(1, 4)))
-def test_steps_of_any_length_are_the_whole_target(model, source, cuts):
-    inputs = targets_for(source[0], q=5)
-    whole = model(*source, inputs, need_weights=True)
-    state, parts = model.start(*source), []
-    for piece in inputs.tensor_split(sorted(cuts), dim=1):
-        parts.append(model.step(piece, state, need_weights=True))
-        state = parts[-1].state
-    close(torch.cat([p.logits for p in parts], dim=1), whole.logits)
-    close(torch.cat([p.weights for p in parts], dim=1), whole.weights)
-    close(state.context, whole.state.context)
-    assert state.place.tolist() == [5] * len(inputs) == whole.state.place.tolist()
-
-
-@few
-@given(model=models(), source=sources(), more=st.integers(0, 5))
-def test_padding_changes_nothing(model, source, more):
-    ids, lens = source
-    inputs = targets_for(ids)
-    plain = model(ids, lens, inputs, need_weights=True)
-    padded = nn.functional.pad(ids, (0, more), value=7)
-    other = model(padded, lens, inputs, need_weights=True)
-    close(other.logits, plain.logits)
-    close(other.weights[..., : ids.shape[1]], plain.weights)
-    assert not other.weights[..., ids.shape[1] :].any()
-
-
-@few
-@given(model=models(), source=sources(), data=st.data())
-def test_a_branched_state_goes_on_as_its_row(model, source, data):
-    state = model.step(targets_for(source[0], q=2), model.start(*source)).state
-    rows = st.lists(st.integers(0, len(source[0]) - 1), min_size=1, max_size=5)
-    rows = torch.tensor(data.draw(rows))
-    inputs = targets_for(source[0], q=2, seed=1)
-    whole = model.step(inputs, state).logits
-    close(model.step(inputs[rows], ab.branch(state, rows)).logits, whole[rows])
 
 
 @pytest.mark.parametrize(("window", "bell"), WINDOWS)

@@ -1,15 +1,12 @@
 """multihead: equal to torch and to the loop; the laws of the mask."""
 
 import copy
-import itertools
 from functools import partial
 
 import pytest
 import torch
 from attnbook_testing.refusals import refuses
 from attnbook_testing.strategies import DTYPES, masks_for, tolerance
-from hypothesis import given
-from hypothesis import strategies as st
 from torch import nn
 
 import attnbook as ab
@@ -211,55 +208,6 @@ def test_a_cache_of_keys_and_values_equals_the_whole(positions, kv):
                 near(weights, wanted.weights[:, :, start:stop, :stop])
 
 
-MODES = {"no_grad": torch.no_grad, "inference": torch.inference_mode, "grad": torch.enable_grad}
-
-
-@given(
-    moves=st.lists(
-        st.tuples(
-            st.integers(0, 99),  # which of the states so far
-            st.integers(1, 3),  # how many tokens follow
-            st.sampled_from(["append", "branch", "slice", "copy"]),
-            st.sampled_from(sorted(MODES)),
-        ),
-        max_size=12,
-    ),
-    seed=st.integers(0, 99),
-)
-def test_a_tree_of_states_equals_concatenation_and_no_state_ever_changes(moves, seed):
-    start = ab.KeyValues(normal(2, 3, 1, 4, seed=seed), normal(2, 3, 1, 4, seed=seed + 1))
-    states = [(start, tuple(t.clone() for t in start[:2]))]  # and what each must hold for ever
-    for step, (which, n, kind, mode) in enumerate(moves):
-        state, held = states[which % len(states)]
-        with MODES[mode]():
-            if kind == "branch":
-                rows = torch.arange(len(held[0])).flip(0)
-                state = state._replace(keys=state.keys[rows], values=state.values[rows])
-                held = tuple(t[rows] for t in held)
-            elif kind == "slice":  # a view of the same memory
-                state = state._replace(keys=state.keys[:1], values=state.values[:1])
-                held = tuple(t[:1] for t in held)
-            elif kind == "copy":
-                state = copy.deepcopy(state)
-            later = [normal(len(held[0]), 3, n, 4, seed=seed + 2 * step + i) for i in (2, 3)]
-            state = state.append(ab.KeyValues(*later))
-            held = tuple(torch.cat(pair, dim=2) for pair in zip(held, later, strict=True))
-        states.append((state, held))
-    for state, held in states:
-        assert all(map(torch.equal, state[:2], held))
-
-
-def test_a_cache_is_written_where_it_lies_and_copied_only_to_grow():
-    state = ab.KeyValues(normal(1, 1, 4, 2), normal(1, 1, 4, 2, seed=1))
-    one, places = ab.KeyValues(normal(1, 1, 1, 2), normal(1, 1, 1, 2, seed=1)), []
-    with torch.no_grad():
-        for _ in range(200):
-            state = state.append(one)
-            places.append(state.keys.data_ptr())
-    moves = sum(x != y for x, y in itertools.pairwise(places))
-    assert 0 < moves <= 8
-
-
 def test_gradients_pass_through_every_step_of_a_cache():
     module = heads(8, 2)
     x = normal(1, 4, 8).requires_grad_()
@@ -297,7 +245,7 @@ def test_rotary_and_alibi_see_distances_only_and_equal_a_slow_loop(need_weights,
     near(output[0], alibi.W_o(pooled))
 
 
-# dtypes, dropout and torch's transforms
+# dtypes and dropout
 
 
 @pytest.mark.parametrize(("positions", "kv"), POSITIONS[1:], ids=str)
@@ -336,18 +284,6 @@ def test_dropout_drops_weights_in_training_only(need_weights):
     kept = [torch.allclose(output, large) for output in drawn]
     assert all(k or torch.allclose(o, module.W_o.bias) for k, o in zip(kept, drawn, strict=True))
     assert abs(sum(kept) / 400 - 0.75) < 0.17  # Hoeffding: p < 1e-9
-
-
-def test_compiles_in_one_graph():
-    module, x = heads(8, 4, num_kv_heads=2, dtype=torch.float32), normal(2, 5, 8).float()
-
-    def call(y, lengths):
-        return module(y, mask=ab.length_mask(lengths, y.shape[1])).output
-
-    compiled = torch.compile(call, fullgraph=True, backend="aot_eager")
-    for y in (x, x[:, :4]):
-        lengths = torch.tensor([3, 5])
-        close(compiled(y, lengths), call(y, lengths), atol=1e-5, rtol=0)
 
 
 # numbers of parameters, and errors

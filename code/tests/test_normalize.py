@@ -17,7 +17,7 @@ from torch.autograd import forward_ad
 from torch.func import vmap
 
 import attnbook as ab
-from attnbook.normalize import _masked_softmax_of_few, _masked_softmax_over
+from attnbook.normalize import _masked_softmax_over
 
 
 def gumbel(scores, mask=None, *, seed=0, **options):
@@ -252,22 +252,6 @@ def test_gradients_of_both_orders_of_what_is_written_over():
         assert torch.autograd.gradgradcheck(over, scores)
 
 
-@given(case=cases(least=1), dtype=any_dtype)
-def test_of_few_scores_masked_softmax_is_the_same(case, dtype):
-    scores, mask = case.scores.to(dtype), case.mask
-    if mask is None:
-        mask = torch.ones(scores.shape, dtype=torch.bool)
-    if mask.dim() == 3 and scores.dim() == 4:
-        mask = mask[:, None]  # a decoder's memory has aligned it
-    one, other = (
-        with_gradient(normalize, scores, mask)
-        for normalize in (ab.masked_softmax, _masked_softmax_of_few)
-    )
-    slack = tolerance(dtype) if dtype != torch.float64 else 1e-12
-    for left, right in zip(one, other, strict=True):
-        torch.testing.assert_close(left, right, atol=8 * slack, rtol=0)
-
-
 # arguments of every kind
 
 
@@ -422,16 +406,6 @@ def test_derivatives_taken_forward_are_those_taken_backward(normalize):
         torch.testing.assert_close(forward_ad.unpack_dual(weights).tangent, wanted)
     if normalize in SURE.values():  # chance needs a rule under vmap
         torch.testing.assert_close(torch.func.jacfwd(one)(scores), jacobian)
-
-
-@each(SURE)
-def test_compiles_as_one_graph(normalize):
-    torch.compiler.reset()
-    compiled = torch.compile(normalize, fullgraph=True, backend="aot_eager")
-    scores, mask = some_scores(2, 3, 4, 5), some_mask(2, 4, 5)
-    scores.masked_fill_(~mask[:, None], float("nan"))
-    got, wanted = with_gradient(compiled, scores, mask), with_gradient(normalize, scores, mask)
-    torch.testing.assert_close(got, wanted, atol=1e-14, rtol=0)
 
 
 # Gumbel-softmax

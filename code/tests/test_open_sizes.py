@@ -5,7 +5,7 @@ No backend here asks a C++ compiler.
 
 import pytest
 import torch
-from attnbook_testing.transformers import ARCHITECTURES, LENGTHS, Architecture, tokens
+from attnbook_testing.transformers import ARCHITECTURES, LENGTHS, tokens
 from torch import nn
 from torch._dynamo.testing import CompileCounterWithBackend
 
@@ -55,20 +55,6 @@ def test_a_compiled_step_has_at_most_three_graphs_for_12_lengths(architecture):
             same(output.logits, slow.logits)
             state, wanted = output.state, slow.state
     assert 1 <= counter.frame_count <= 3
-
-
-def test_a_compiled_step_goes_on_from_any_state():
-    """Also from one whose cache has room to spare, as plain steps leave it."""
-    model = Architecture("language", positions="rotary").build(num_layers=1)
-    step, counter = compiled(model.step)
-    with torch.no_grad():
-        state = model.start(tokens(3, 4, 13), None)
-        for n in range(9):
-            inputs, plain = tokens(3, 1, 13, seed=n), state
-            output = (step if n > 2 else model.step)(inputs, state)
-            same(output.logits, model.step(inputs, plain).logits)
-            state = output.state
-    assert counter.frame_count <= 3
 
 
 # Functions of a length

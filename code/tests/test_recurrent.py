@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 import attnbook as ab
-from attnbook.recurrent import STEPS
+from attnbook.cells import STEPS
 
 EXACT = {"atol": 1e-12, "rtol": 1e-10}  # double precision
 few = settings(max_examples=20)

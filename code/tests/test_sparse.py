@@ -129,14 +129,6 @@ def test_it_is_the_same_under_vmap():
     assert torch.allclose(each(*inputs), window_attention(*inputs, 4))
 
 
-def test_it_compiles_in_one_graph():
-    inputs = drawn(2, 21, 4)
-    compiled = torch.compile(window_attention, fullgraph=True, backend="aot_eager")
-    for causal in (False, True):
-        wanted = window_attention(*inputs, 4, causal=causal)
-        assert torch.allclose(compiled(*inputs, 4, causal=causal), wanted)
-
-
 def test_what_it_refuses():
     queries, keys, values = drawn(2, 6, 4)
     refuses(ValueError, "width must be at least 1", window_attention, queries, keys, values, 0)

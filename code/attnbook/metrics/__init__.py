@@ -1,4 +1,4 @@
-"""Room 7, metrics: translations against references, weights against gold links, and intervals.
+"""Metrics: translations against references, weights against gold links, and intervals.
 
 Everything takes plain sequences and tensors, whatever made them. Beside a number stand its
 baselines (`diagonal_weights`, `uniform_weights`) and its interval over sentences (`bootstrap`).

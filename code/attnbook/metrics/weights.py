@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from .._checks import check_count
+from .._checks import check_sizes
 
 
 def uniform_weights(q_len: int, k_len: int) -> Tensor:
@@ -15,7 +15,7 @@ def uniform_weights(q_len: int, k_len: int) -> Tensor:
     Raises:
         ValueError: a length is below 1.
     """
-    q_len, k_len = check_count("q_len", q_len, least=1), check_count("k_len", k_len, least=1)
+    q_len, k_len = check_sizes(q_len=q_len, k_len=k_len)
     return torch.full((q_len, k_len), 1 / k_len)
 
 
@@ -27,6 +27,6 @@ def diagonal_weights(q_len: int, k_len: int) -> Tensor:
     Raises:
         ValueError: a length is below 1.
     """
-    q_len, k_len = check_count("q_len", q_len, least=1), check_count("k_len", k_len, least=1)
+    q_len, k_len = check_sizes(q_len=q_len, k_len=k_len)
     places = torch.arange(q_len, dtype=torch.float64) * (k_len - 1) / max(q_len - 1, 1)  # (q,)
     return F.one_hot(places.round().long(), k_len).float()  # (q,) -> (q, k)

@@ -10,6 +10,8 @@ import attnbook as ab
 
 VOCAB = 12  # ids 0 to 3 are padding, begin, end and unknown
 KINDS = (None, "before", "after")
+WINDOWS = ((None, None), ("monotone", None), ("monotone", "scores"), ("predicted", "weights"))
+WINDOWS += (("predicted", "scores"),)  # of Luong's decoder: the window, and the bell in it
 SCORES = ("additive", "concat", "dot", "general", "scaled_dot")
 
 
@@ -38,21 +40,20 @@ def reversal(b, longest, seed=0):
 
 
 @st.composite
-def translators(draw, kinds=KINDS, dtype=torch.float64):
+def translators(draw, kinds=(*KINDS, "luong"), dtype=torch.float64):
     """A small model of a drawn kind, in evaluation mode."""
     torch.manual_seed(draw(st.integers(0, 2**31)))
-    model = ab.recurrent_translator(
-        VOCAB,
-        VOCAB,
-        attention=draw(st.sampled_from(kinds)),
-        score=draw(st.sampled_from(SCORES)),
-        cell=draw(st.sampled_from(("gru", "lstm"))),
-        embed_size=3,
-        hidden_size=4,
-        num_layers=draw(st.integers(1, 2)),
-        bidirectional=draw(st.booleans()),
-        dropout=0.3,
-    )
+    kind = draw(st.sampled_from(kinds))
+    options = {"embed_size": 3, "hidden_size": 4, "dropout": 0.3}
+    options |= {"num_layers": draw(st.integers(1, 2)), "score": draw(st.sampled_from(SCORES))}
+    options |= {"cell": draw(st.sampled_from(("gru", "lstm")))}
+    if kind == "luong":
+        window, bell = draw(st.sampled_from(WINDOWS))
+        options |= {"window": window, "bell": bell, "radius": draw(st.integers(1, 3))}
+        model = ab.luong_translator(VOCAB, VOCAB, feed=draw(st.booleans()), **options)
+    else:
+        options["bidirectional"] = draw(st.booleans())
+        model = ab.recurrent_translator(VOCAB, VOCAB, attention=kind, **options)
     return model.to(dtype).eval()
 
 
