@@ -148,6 +148,17 @@ def test_each_setting_takes_its_values_and_refuses_those_past_its_ends(name):
             refuses((TypeError, ValueError), said, setting.check, here, value)
 
 
+def test_ends_hang_on_what_a_widget_holds():
+    for name, wrong, said in (
+        ("LocalWindow", {"centre": 8.5}, "centre must be from 0 to 8, got 8.5"),
+        ("NormalizerExplorer", {"k": 4}, "k must be 1 to 3, got 4"),
+        ("HaystackExplorer", {"clusters": 33}, "clusters must be 1 to 32, got 33"),
+        ("HaystackExplorer", {"query": 5}, "query must be 0 to 4 for 5 queries, got 5"),
+        ("LayerHeadBrowser", {"kind": "decoder", "layer": 3}, "layer must be 0 to 2 for 3 layers"),
+    ):
+        refuses(ValueError, said, MAKE[name], **wrong)
+
+
 @every
 def test_its_settings_are_arguments_and_are_described(name):
     kind = getattr(widgets, name)
