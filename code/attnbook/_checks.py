@@ -120,10 +120,10 @@ def check_ids(name: str, ids: Tensor, size: int | None = None, *, empty: bool = 
             )
 
 
-def look_up(embedding: nn.Embedding, name: str, ids: Tensor) -> Tensor:
-    """Embeddings of ids, with an error that names one outside the vocabulary."""
-    if not torch.compiler.is_compiling():  # ids have no values yet that could be looked at
-        check_ids(name, ids, embedding.num_embeddings, empty=True)
+def look_up(embedding: nn.Embedding, name: str, ids: Tensor, *, empty: bool = False) -> Tensor:
+    """Embeddings of ids, or raise as `check_ids`; while compiling they have no values."""
+    size = None if torch.compiler.is_compiling() else embedding.num_embeddings
+    check_ids(name, ids, size, empty=empty)
     return embedding(ids)
 
 

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ._checks import check_choice, check_ids, check_sizes, look_up, shape
+from ._checks import check_choice, check_sizes, look_up, shape
 from .attention import attention
 from .cells import STEPS, Bridge
 from .normalize import _softmax_of_checked
@@ -121,13 +121,13 @@ class Decoder(Reader):
 
     def embed(self, inputs: Tensor, state: RecurrentState) -> Tensor:
         """Embeddings (b, q, e) of ids (b, q)."""
-        check_ids("inputs", inputs)
+        embedded = look_up(self.embedding, "inputs", inputs)
         if len(inputs) != len(state.context):
             raise ValueError(
                 f"inputs must have the {len(state.context)} rows of the state, "
                 f"got shape {shape(inputs)}"
             )
-        return self.dropout(look_up(self.embedding, "inputs", inputs))
+        return self.dropout(embedded)
 
     def run(self, x: Tensor, hidden: tuple[Tensor, ...]) -> tuple[Tensor, tuple[Tensor, ...]]:
         """All steps in one call of torch's kernel: (b, q, ...) -> states (b, q, d), and last."""

@@ -81,7 +81,7 @@ class TokenEmbedding(nn.Module):
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, ids: Tensor, *, offset: int = 0, name: str = "inputs") -> Tensor:
-        x = look_up(self.tokens, name, ids) * self.scale  # (b, n) -> (b, n, d)
+        x = look_up(self.tokens, name, ids, empty=True) * self.scale  # (b, n) -> (b, n, d)
         if self.positions is not None:
             x = self.positions(x, offset=offset)
         return self.dropout(x)

@@ -311,15 +311,15 @@ def _embed(embedding: TokenEmbedding, inputs: Tensor, past: Sequence[KeyValues],
 
     One token needs no mask: it may see all that is there.
     """
-    check_ids("inputs", inputs, empty=True)
     rows, _, t, _ = past[0].keys.shape
+    x = embedding(inputs, offset=t, name=name)
     if inputs.shape[0] != rows:  # len() would fix a size that torch.export leaves open
         raise ValueError(
             f"inputs must have a row for each of the {rows} of the state, got shape {shape(inputs)}"
         )
     q = inputs.shape[1]
     mask = None if q == 1 else causal_mask(q, t + q, offset=t, device=inputs.device)
-    return embedding(inputs, offset=t, name=name), mask
+    return x, mask
 
 
 def _output_layer(embedding: TokenEmbedding, *, tied: bool) -> nn.Linear:

@@ -1,5 +1,6 @@
 """Windowed attention against the dense one under the same masks."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -116,9 +117,9 @@ inputs = torch.randn(3, 16_384, 64).unbind()
 def test_it_holds_little_more_than_its_output_of_4_mb(width, causal):
     """In a process of its own, at 16,384 tokens; torch's fused implementation takes 5 MB."""
     call = f"peak(lambda *qkv: window_attention(*qkv, {width}, causal={causal}), inputs)"
-    package = str(Path(ab.__file__).parents[1])
-    command = [sys.executable, "-c", MEMORY % call, package]
-    done = subprocess.run(command, capture_output=True, text=True)
+    here = os.environ | {"PYTHONPATH": str(Path(ab.__file__).parents[1])}  # a mutant's, too
+    command = [sys.executable, "-c", MEMORY % call]
+    done = subprocess.run(command, capture_output=True, text=True, env=here)
     assert done.returncode == 0, done.stderr
     assert float(done.stdout) < 12
 
