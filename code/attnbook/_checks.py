@@ -121,10 +121,15 @@ def check_ids(name: str, ids: Tensor, size: int | None = None, *, empty: bool = 
 
 
 def look_up(embedding: nn.Embedding, name: str, ids: Tensor, *, empty: bool = False) -> Tensor:
-    """Embeddings of ids, or raise as `check_ids`; while compiling they have no values."""
-    size = None if torch.compiler.is_compiling() else embedding.num_embeddings
-    check_ids(name, ids, size, empty=empty)
-    return embedding(ids)
+    """Embeddings of ids, or raise as `check_ids`, which sees values after an error only."""
+    check_ids(name, ids, empty=empty)
+    if torch.compiler.is_compiling():
+        return embedding(ids)
+    try:
+        return embedding(ids)
+    except IndexError:
+        check_ids(name, ids, embedding.num_embeddings)
+        raise
 
 
 def check_lengths(name: str, lengths: Tensor, ids: Tensor) -> Tensor:

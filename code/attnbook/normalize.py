@@ -250,6 +250,15 @@ def _masked_softmax_over(scores: Tensor, mask: Tensor | None) -> Tensor:
     return _SoftmaxOver.apply(scores, mask)
 
 
+def _masked_softmax_of_few(scores: Tensor, mask: Tensor) -> Tensor:
+    """`masked_softmax` of what has been checked in two calls of torch instead of six.
+
+    For a step's few scores: it passes over them more often than the plain path.
+    """
+    filled = scores.where(mask, -torch.inf)
+    return torch.ops.aten._safe_softmax(filled, -1)  # its empty rows are zeros
+
+
 class _SoftmaxOver(torch.autograd.Function):
     """Softmax in place. Where the mask forbids, the weight is 0, and so is the gradient."""
 

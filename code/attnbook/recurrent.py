@@ -23,7 +23,7 @@ from torch.nn import functional as F
 from ._checks import check_choice, check_sizes, look_up, shape
 from .attention import attention
 from .cells import STEPS, Bridge
-from .normalize import _softmax_of_checked
+from .normalize import _masked_softmax_of_few
 from .recurrent_encoder import Encoding, Reader, RecurrentEncoder, encoder_for
 from .scores import Score, _make_score, scaled_dot
 
@@ -282,7 +282,7 @@ class AttentionDecoder(AttendingDecoder):
         for x in gates.unbind(1):
             query = layers[-1][0].unsqueeze(1)  # (b, 1, d): the state before the step
             scores = self.match(query, memory.keys)  # (b, 1, k)
-            alpha = _softmax_of_checked(scores, memory.mask)
+            alpha = _masked_softmax_of_few(scores, memory.mask)
             context = torch.bmm(alpha, memory.outputs).squeeze(1)  # (b, 1, k) @ (b, k, d) -> (b, d)
             x = torch.addmm(x, context, from_context.T)
             layers[0] = step(x, layers[0], w_hh, b_hh)
@@ -292,9 +292,14 @@ class AttentionDecoder(AttendingDecoder):
             top.append(layers[-1][0])
             contexts.append(context)
             weights.append(alpha)
-        hidden = tuple(torch.stack(part, dim=1) for part in zip(*layers, strict=True))
+        hidden = tuple(_stack(part) for part in zip(*layers, strict=True))
         joined = torch.cat(weights, dim=1) if need_weights else None  # (b, q, k)
-        return torch.stack(top, dim=1), torch.stack(contexts, dim=1), joined, hidden
+        return _stack(top), _stack(contexts), joined, hidden
+
+
+def _stack(tensors) -> Tensor:
+    """Tensors (b, d) as (b, n, d); a single one, the rule when decoding, is not copied."""
+    return tensors[0].unsqueeze(1) if len(tensors) == 1 else torch.stack(tensors, dim=1)
 
 
 # Both as one model

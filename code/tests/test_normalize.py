@@ -17,7 +17,7 @@ from torch.autograd import forward_ad
 from torch.func import vmap
 
 import attnbook as ab
-from attnbook.normalize import _masked_softmax_over
+from attnbook.normalize import _masked_softmax_of_few, _masked_softmax_over
 
 
 def gumbel(scores, mask=None, *, seed=0, **options):
@@ -250,6 +250,17 @@ def test_gradients_of_both_orders_of_what_is_written_over():
         over = partial(lambda s, m: _masked_softmax_over(s * 1, m), m=mask)
         assert torch.autograd.gradcheck(over, scores)
         assert torch.autograd.gradgradcheck(over, scores)
+
+
+@given(case=cases(masked=True, least=1), dtype=any_dtype)
+def test_of_few_scores_masked_softmax_is_the_same(case, dtype):
+    scores, mask = case.scores.to(dtype), case.mask
+    if mask.dim() == 3 and scores.dim() == 4:
+        mask = mask[:, None]  # a decoder's memory has aligned it
+    pair = [with_gradient(f, scores, mask) for f in (ab.masked_softmax, _masked_softmax_of_few)]
+    slack = 8 * tolerance(dtype) if dtype != torch.float64 else 1e-11
+    for one, other in zip(*pair, strict=True):
+        torch.testing.assert_close(one, other, atol=slack, rtol=0)
 
 
 # arguments of every kind
