@@ -58,6 +58,12 @@ window.front = {
     return views.length > 0 && all.length > 0 && all.every(front.painted);
   },
   pictures: (place) => front.views(place).flatMap(front.canvases).map((c) => c.toDataURL()).join(),
+  isPicture: (place, picture) => front.pictures(place) === picture,
+  async settled(place) {
+    const before = front.pictures(place);
+    await new Promise((after) => setTimeout(after, 100)); // its column may still get another width
+    return front.drawn(place) && front.isPicture(place, before);
+  },
   look: (place) => front.pictures(place) + front.views(place).map((view) => view.innerText).join(),
   changed: (place, before) => front.look(place) !== before,
   inTheme: (place, theme) => front.views(place).every((view) => view.dataset.theme === theme),
