@@ -1,6 +1,6 @@
 # `make help` lists the targets. PYTHON=... chooses the interpreter, VENV=... the environment's folder.
 .DEFAULT_GOAL := help
-.PHONY: help install book lab serve slides pdf test notebooks corpus train check release variant grade similar autograder split merge gradebook statistics bench mutants doubt size lint format clean
+.PHONY: help install book lab serve slides pdf test notebooks chapter widget corpus train check release variant grade similar autograder split merge gradebook statistics bench mutants doubt size lint format clean
 
 VENV ?= .venv
 PYTHON ?=
@@ -57,6 +57,15 @@ test: install  ## run every test: package, notebooks (nbval), built site in a br
 
 notebooks: install  ## run the notebooks in place, then check them (NB=... ARGS=--pictures)
 	@$(PY) -m devkit.notebooks $(ARGS) $(NB)
+
+chapter: install  ## begin a chapter, from files that pass every test (N=13 NAME=tasks)
+	@test -n "$(N)" && test -n "$(NAME)" || { echo "make chapter N=13 NAME=tasks" >&2; exit 2; }
+	@$(ONE_THREAD) $(PY) -m devkit.scaffold chapter "$(N)" "$(NAME)"
+
+widget: install  ## begin a widget, on the page of a chapter and in the gallery (NAME=Hops CHAPTER=15)
+	@test -n "$(NAME)" && test -n "$(CHAPTER)" || \
+	{ echo "make widget NAME=Hops CHAPTER=15" >&2; exit 2; }
+	@$(ONE_THREAD) $(PY) -m devkit.scaffold widget "$(NAME)" "$(CHAPTER)"
 
 corpus: install  ## write the grammar corpus that the package holds, from code/grammar
 	@$(PY) -m grammar
