@@ -148,7 +148,7 @@ def main(argv=None) -> int:
         return 2
     steps = [["devkit.notebooks", *map(str, made)]]
     steps += [["devkit.doubt", made[0].stem]] * (args.kind == "chapter")
-    return max(subprocess.run([sys.executable, "-m", *step]).returncode for step in steps)
+    return int(any(subprocess.run([sys.executable, "-m", *step]).returncode for step in steps))
 
 
 if __name__ == "__main__":
