@@ -103,8 +103,10 @@ def test_released_is_self_contained_and_holds_no_solution(exercise):
 def test_the_table_says_what_the_tests_say(exercise):
     table = re.findall(r"\| (Q\d) .*? \| (\d+)[^|]*\| (\d+) \| ★", exercise.source)
     coded = {question.lower(): int(n) for question, n, _ in table[:-2]}
-    assert coded == exercise.points() and 3 <= len(coded) <= 5
-    assert 60 <= sum(int(minutes) for *_, minutes in table) <= 135
+    all_minutes = sum(int(minutes) for *_, minutes in table)
+    assert coded == exercise.points() and len(coded) <= 5 and all_minutes <= 135
+    if len(coded) > 1:  # with one it has only begun, as `make chapter` makes it
+        assert len(coded) >= 3 and all_minutes >= 60
     for question, n, minutes in table:
         assert re.search(
             rf"## {question}\..*\n#\n# \*{n} points, {minutes} minutes", exercise.source
@@ -141,7 +143,8 @@ def test_a_mutant_fails_the_test_that_it_names(exercise):
 def test_mutants_tell_tests_apart(exercise):
     """Every test is failed by one, so each test can fail."""
     sets = list(failed_by(exercise).values())
-    assert len(sets) >= 10 and len(set(sets)) == len(sets)
+    enough = min(10, 4 * len(exercise.points()))
+    assert len(sets) >= enough and len(set(sets)) == len(sets)
     assert set().union(*sets) == {row.test for row in rows_of(exercise, "", "a")}
 
 
