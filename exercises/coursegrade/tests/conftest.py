@@ -2,11 +2,8 @@
 
 import os
 import sys
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from coursegrade import bubblewrap
 
