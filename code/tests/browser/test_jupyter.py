@@ -14,10 +14,11 @@ import slices
 from attnbook_testing.book_widgets import NAMES as CLASSES
 
 from devkit import ROOT
+from devkit.chapters import chapters
 from devkit.gates import KERNEL_ENV
 
 BOOK = ROOT / "book"
-CHAPTERS = {p.stem: nbformat.read(p, as_version=4) for p in sorted(BOOK.glob("[0-9]*.ipynb"))}
+CHAPTERS = {name: nbformat.read(BOOK / f"{name}.ipynb", as_version=4) for name in chapters()}
 NAMES = [name for name, page in CHAPTERS.items() if slices.widget_cells(page)] + ["gallery"]
 WHOLE = (
     "01_cues",

@@ -9,6 +9,7 @@ import pytest
 from site_checks import parsed
 
 import attnbook as ab
+from devkit.chapters import chapters
 
 BOOK = Path(__file__).resolve().parents[3] / "book"
 PUBLIC = [n for n in ab.__all__ if not inspect.ismodule(getattr(ab, n))]
@@ -34,7 +35,7 @@ def cells():
             for cell in json.loads(path.read_text("utf-8"))["cells"]
             if cell["cell_type"] == "code"
         )
-        for path in sorted(BOOK.glob("[0-9]*.ipynb"))
+        for path in (BOOK / f"{name}.ipynb" for name in chapters())
     }
 
 
