@@ -77,7 +77,7 @@ def is_sentence(line: str) -> bool:
     )
 
 
-def said(text: str) -> list[nodes.paragraph]:
+def findings(text: str) -> list[nodes.paragraph]:
     """What a cell printed as its finding, a paragraph a line; none where it is no sentence."""
     return [nodes.paragraph("", line, classes=["attn-said"]) for line in finding(text)]
 
@@ -99,8 +99,8 @@ class Asserted(SphinxDirective):
         _, absolute = self.env.relfn2path(path)
         try:
             cell = find_cell(Path(absolute), name)
-            code = chosen(cell_text(cell), self.options.get("lines"))
-            output = printed(cell)
+            code = lines_of(cell_text(cell), self.options.get("lines"))
+            output = output_of(cell)
             drawn = []
             if "picture" in self.options:
                 drawn = [picture(self.env, find_cell(Path(absolute), self.options["picture"]))]
@@ -110,7 +110,7 @@ class Asserted(SphinxDirective):
         if not mark(source):
             raise self.error(f"asserted {self.arguments[0]}: it asserts nothing")
         plain = nodes.literal_block(output, output, language="text", classes=["attn-printed"])
-        result = said(output) or [plain]
+        result = findings(output) or [plain]
         claim = nodes.container("", classes=["attn-words"])
         self.state.nested_parse(self.content, self.content_offset, claim)
         proof = nodes.container("", source, *result, *drawn, classes=["attn-proof"])
@@ -130,7 +130,7 @@ def cell_text(cell: dict) -> str:
     return "".join(cell["source"])
 
 
-def chosen(code: str, span: str | None) -> str:
+def lines_of(code: str, span: str | None) -> str:
     """The lines `first-last` of the code, from 1; all of it without a span."""
     if span is None:
         return code
@@ -138,7 +138,7 @@ def chosen(code: str, span: str | None) -> str:
     return "\n".join(code.splitlines()[int(first) - 1 : int(last or first)])
 
 
-def printed(cell: dict) -> str:
+def output_of(cell: dict) -> str:
     """What the cell printed when it was run last."""
     streams = (o for o in cell["outputs"] if o["output_type"] == "stream")
     text = "".join("".join(o["text"]) for o in streams if o["name"] == "stdout")

@@ -40,12 +40,12 @@ def minutes(document: nodes.document) -> float:
             if not any(isinstance(a, inside) for a in ancestors(text)):
                 words += len(re.findall(r"\w[\w’'-]*", text.astext()))
         for code in part.findall(nodes.container):
-            if code.get("nb_element") == "cell_code_source" and not folded(code):
+            if code.get("nb_element") == "cell_code_source" and not is_folded(code):
                 lines += sum(bool(line.strip()) for line in code.astext().splitlines())
     return words / WORDS + lines / CODE_LINES
 
 
-def folded(code: nodes.Node) -> bool:
+def is_folded(code: nodes.Node) -> bool:
     """Whether a cell's code is folded."""
     return any(tag in a.get("classes", ()) for a in ancestors(code) for tag in FOLDED)
 
@@ -90,7 +90,7 @@ def note(app: Sphinx, document: nodes.document) -> None:
         facts["attn_runs"] = None if chapter.seconds is None else in_words(chapter.seconds)
 
 
-def said(facts: dict) -> str:
+def line(facts: dict) -> str:
     """The line of a chapter's facts."""
     line = f"{facts['attn_minutes']} minutes to read"
     return f"{line} · runs in {facts['attn_runs']}" if facts["attn_runs"] else line
@@ -125,7 +125,7 @@ def card(app: Sphinx, docname: str, name: str, chapter: Chapter) -> nodes.list_i
         item.insert(0, nodes.raw("", f'<div class="attn-thumb">{drawn}</div>', format="html"))
     if facts["attn_question"]:
         item += nodes.paragraph("", facts["attn_question"])
-    item += nodes.paragraph("", said(facts), classes=["attn-facts"])
+    item += nodes.paragraph("", line(facts), classes=["attn-facts"])
     return item
 
 

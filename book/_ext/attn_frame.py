@@ -6,7 +6,7 @@ table of the moves, in which bold says what is new. In the reader's edition the 
 
 from __future__ import annotations
 
-from attn_facts import said
+from attn_facts import line
 from attn_signature import signature
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -32,7 +32,7 @@ class Opener(SphinxPostTransform):
         section = title.parent
         place = section.index(title) + 1
         words = nodes.container(classes=["attn-asks"])
-        words += nodes.paragraph("", said(facts), classes=["attn-facts"])
+        words += nodes.paragraph("", line(facts), classes=["attn-facts"])
         if facts["attn_question"]:
             question = section[place]
             section.remove(question)
@@ -77,12 +77,12 @@ def strip(rows: list[list[nodes.entry]]) -> nodes.Element:
         label += nodes.Text(name.astext().strip())
         if new:  # said, too, to those who do not see the tint
             label += nodes.inline("", " (new here)", classes=["attn-unseen"])
-        box += [label, *told(question), *told(here)]
+        box += [label, *words_of(question), *words_of(here)]
         boxes += box
     return boxes
 
 
-def told(entry: nodes.entry) -> list[nodes.Node]:
+def words_of(entry: nodes.entry) -> list[nodes.Node]:
     """The paragraphs of a table's entry, or its text as one."""
     paragraphs = list(entry.children)
     if all(isinstance(child, nodes.paragraph) for child in paragraphs):

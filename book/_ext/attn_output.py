@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import re
 
-from attn_claims import assertion_lines, said
+from attn_claims import assertion_lines, findings
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
@@ -133,7 +133,7 @@ def show(block: nodes.literal_block, *, asserts: bool) -> None:
         over = below is not None and len(places(lines[-1])) == 1
         title = nodes.paragraph("", lines.pop(), classes=["attn-over-table"]) if over else None
         text = "\n".join(lines)
-        if asserts and (sentences := said(text)):
+        if asserts and (sentences := findings(text)):
             shown += sentences
         elif text:
             shown.append(nodes.literal_block(text, "", nodes.Text(text), **block.attributes))

@@ -22,7 +22,7 @@ DEFAULT = "grammar"
 OPENING = FOLDER / "opening.json"  # what is shown before a model is loaded
 
 
-def packed(name: str) -> Path:
+def model_file(name: str) -> Path:
     """The file of a model."""
     return FOLDER / f"{name}.js"
 
@@ -55,7 +55,7 @@ class Playground(SphinxDirective):
         up = "../" * self.env.docname.count("/")
         models = []
         for name, label in MODELS.items():
-            path = packed(name)
+            path = model_file(name)
             if not path.is_file():
                 continue
             head, _ = unpack(path)
@@ -84,7 +84,7 @@ class Playground(SphinxDirective):
 
 def leave_out(app, config) -> None:
     """Without a model there is no page: out of the table of contents, and of the sources."""
-    if packed(DEFAULT).is_file() or not hasattr(config, "external_site_map"):
+    if model_file(DEFAULT).is_file() or not hasattr(config, "external_site_map"):
         return
     for document in config.external_site_map.values():
         for tree in document.subtrees:
@@ -94,7 +94,7 @@ def leave_out(app, config) -> None:
 
 def write_assets(app) -> None:
     """Write the code and the style of the page."""
-    if app.builder.format != "html" or not packed(DEFAULT).is_file():
+    if app.builder.format != "html" or not model_file(DEFAULT).is_file():
         return
     bundle = load_bundle()
     folder = Path(app.outdir) / "_static" / "playground"

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from devkit import ROOT
-from devkit.edits import SECONDS, apart, edited, replaced, rows
+from devkit.edits import SECONDS, apart, edited, replace, rows
 from devkit.gates import KERNEL_ENV, why_skipped
 
 os.environ.update(KERNEL_ENV)
@@ -109,7 +109,7 @@ def rehearse(notebook: Path, folder: str, sabotages: list[dict]) -> dict[str, Ve
     for n, cell in enumerate(cells[: last + 1]):
         for sabotage in sabotages:
             if places[sabotage["what"]] == n:
-                rest = [spoilt(cell, sabotage), *(later.source for later in cells[n + 1 :])]
+                rest = [sabotage_cell(cell, sabotage), *(later.source for later in cells[n + 1 :])]
                 verdicts[sabotage["what"]] = apart(run, rest, names) or NO_END
         verdict = run([cell.source], names)
         if verdict.state != "unnoticed":
@@ -135,15 +135,15 @@ def place_of(sabotage: dict, cells: list[Cell]) -> int:
         if not found:
             raise ValueError(f"no code cell has the id {sabotage['old']!r}")
         return found[0]
-    replaced("\0".join(cell.source for cell in cells), sabotage)  # or raise
+    replace("\0".join(cell.source for cell in cells), sabotage)  # or raise
     return next(n for n, cell in enumerate(cells) if sabotage["old"] in cell.source)
 
 
-def spoilt(cell: Cell, sabotage: dict) -> str:
+def sabotage_cell(cell: Cell, sabotage: dict) -> str:
     """The source of the cell with the sabotage in it."""
     if sabotage["file"] == "data":
         return f"{sabotage['new']}\n{cell.source}"
-    return replaced(cell.source, sabotage)
+    return replace(cell.source, sabotage)
 
 
 def run(cells: list[str], names: dict) -> Verdict:

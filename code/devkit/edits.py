@@ -30,7 +30,7 @@ def rows(path: Path, key: str) -> list[dict]:
     ]
 
 
-def replaced(text: str, edit: dict) -> str:
+def replace(text: str, edit: dict) -> str:
     """The text with one edit, or ValueError if the edit fits not exactly once."""
     if text.count(edit["old"]) != 1 or edit["old"] == edit["new"]:
         times = text.count(edit["old"])
@@ -47,7 +47,7 @@ def edited(edit: dict | None, *packages: str):
             shutil.copytree(source, Path(folder) / name, ignore=_caches, copy_function=_copy)
         if edit:
             path = Path(folder) / edit["file"]
-            path.write_text(replaced(path.read_text(encoding="utf-8"), edit), encoding="utf-8")
+            path.write_text(replace(path.read_text(encoding="utf-8"), edit), encoding="utf-8")
         yield folder
 
 

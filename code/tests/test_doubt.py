@@ -4,7 +4,7 @@ import nbformat
 import pytest
 
 from devkit import ROOT, doubt
-from devkit.edits import replaced
+from devkit.edits import replace
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def test_each_sabotage_fits_the_code_of_today(chapter):
             doubt.place_of(sabotage, cells)  # or raise
         else:
             text = (ROOT / "code" / sabotage["file"]).read_text(encoding="utf-8")
-            assert replaced(text, sabotage) != text
+            assert replace(text, sabotage) != text
 
 
 @pytest.mark.parametrize("chapter", doubt.chapters())

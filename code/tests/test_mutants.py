@@ -8,6 +8,6 @@ def test_every_mutant_fits_once_and_names_tests_that_are_there():
     assert len(listed) > 100
     for mutant in listed:
         text = (ROOT / "code" / "attnbook" / mutant["file"]).read_text(encoding="utf-8")
-        assert edits.replaced(text, mutant) != text
+        assert edits.replace(text, mutant) != text
         for test in mutant["tests"]:
             assert (ROOT / "code" / "tests" / test).is_file(), test

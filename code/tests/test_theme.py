@@ -85,12 +85,12 @@ def test_a_quoted_cell_must_exist_and_have_printed():
     notebook = ROOT / "book" / "05_multihead.ipynb"
     cell = attn_claims.find_cell(notebook, "multihead-048")
     says = "two confident heads; where they differ, no weight of the mean reaches 0.6"
-    assert attn_claims.printed(cell) == says
+    assert attn_claims.output_of(cell) == says
     with pytest.raises(ValueError, match="multihead-absent"):
         attn_claims.find_cell(notebook, "multihead-absent")
     with pytest.raises(ValueError, match="printed nothing"):
-        attn_claims.printed({"outputs": []})
-    assert attn_claims.chosen("a\nb\nc\nd", "2-3") == "b\nc"
+        attn_claims.output_of({"outputs": []})
+    assert attn_claims.lines_of("a\nb\nc\nd", "2-3") == "b\nc"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`make chapter` and `make widget`, in a copy of the repository: what they make passes its tests."""
+"""`make chapter` and `make widget`, in a copy of the repository: what they make passes tests."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ import pytest
 
 from devkit import ROOT, scaffold
 
-LEFT_OUT = shutil.ignore_patterns(
+LEFT_OUT = shutil.ignore_patterns(".git", ".venv", "_build", "__pycache__", "*.egg-info")
     ".git", ".venv", "_build", "__pycache__", "*.egg-info", ".*_cache"
 )
 TESTS = (  # of all that there are, those that look at what is new

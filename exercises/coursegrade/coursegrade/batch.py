@@ -42,7 +42,7 @@ def tasks(exercise: Exercise, found: list[handins.HandIn], salt: str, limits: Li
     """One task a student, with the hand-in's bytes in it."""
     rest = (exercise.tests, release.references(exercise))
     rest += (tuple(exercise.by_hand()), exercise.forbidden())
-    rest += (release.given(exercise), salt, limits)
+    rest += (release.given_parts(exercise), salt, limits)
     return [Task(one.student, *_content(one), *rest) for one in found]
 
 
@@ -197,14 +197,14 @@ def _run(todo: list[Task], jobs: int, scheduler: str):
                 if record is not None:
                     del left[i]
                     yield i, record
-        except cluster.lost() as problem:
+        except cluster.connection_errors() as problem:
             print(f"a worker was lost ({type(problem).__name__}): going on", file=sys.stderr)
         for i, task in sorted(left.items()):
             record, why = None, "its worker is not fit"
             try:
                 with only_fit():
                     [(_, record)] = list(_in_parallel({i: task}, None if scheduler else 2, ours))
-            except cluster.lost() as problem:
+            except cluster.connection_errors() as problem:
                 why = f"its worker died twice: {type(problem).__name__}"
             fault = {"status": FAULT, "problem": why, "seconds": 0.0}
             yield i, record or blank(task) | fault

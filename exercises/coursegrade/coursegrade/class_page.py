@@ -42,7 +42,7 @@ def write(exercise: Exercise, folder) -> Path:
         raise ValueError(f"RESULTS holds {content['exercise']}, and EX is {exercise.name}")
     if content.get("form", "") != exercise.form:
         raise ValueError(f"RESULTS and EX are two forms of {exercise.name}: give the variant's EX")
-    table = mutants.stored(exercise, content["salt"], folder)
+    table = mutants.failure_table(exercise, content["salt"], folder)
     path = folder / "class.html"
     reports.put(path, page(content, totals.totals(folder), table))
     return path
@@ -163,7 +163,7 @@ def _resembled(marked: list[dict], table: dict[str, list[str]]) -> list[str]:
     seen: dict[tuple, tuple[list, list]] = {}
     for record in marked:
         answered = {row["question"] for row in record["rows"] if row["message"] != NOT_YET}
-        for one in mutants.resembled(record["rows"], table):
+        for one in mutants.resemblances(record["rows"], table):
             if one.question in answered:
                 same, near = seen.setdefault((one.question, one.names), ([], []))
                 (same if one.same else near).append(_text(record["student"]))
@@ -185,7 +185,7 @@ def _changed(content: dict) -> list[str]:
     """What the instructor gave in place of the tests' points."""
     rows = []
     for record in content["results"]:
-        raw = reports.tested(record, content["points"])
+        raw = reports.points_of_tests(record, content["points"])
         for question, (points, reason) in record.get("override", {}).items():
             row = [_text(record["student"]), question.upper(), raw[question], number(points)]
             rows.append([*row, _text(reason)])

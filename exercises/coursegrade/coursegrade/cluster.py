@@ -48,7 +48,7 @@ def fitness() -> Fitness:
     return Fitness(*versions(), backend().why_not())
 
 
-def lost() -> tuple[type[BaseException], ...]:
+def connection_errors() -> tuple[type[BaseException], ...]:
     """What is raised here when a worker dies or the cluster goes away."""
     try:
         from distributed import KilledWorker

@@ -10,7 +10,7 @@ MOST = 10  # changes that are named
 LONG = 40  # characters of a cell that are shown
 
 
-def said(path: Path, last: Path) -> str:
+def note_on(path: Path, last: Path) -> str:
     """What a person changed in a table, in a line, and where their table is kept; or "".
 
     Args:

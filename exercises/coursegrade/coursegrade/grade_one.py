@@ -98,7 +98,7 @@ def _graded(task: Task, found: Read) -> dict:
 
     student = Student(found.code, task.limits)
     try:
-        rows = runner.counted(runner.run(student, task.tests, task.salt, task.references))
+        rows = runner.count(runner.run(student, task.tests, task.salt, task.references))
     finally:
         student.close()
     report = student.report()

@@ -177,7 +177,7 @@ def write(
         told = _told(book, found, policy)
         found = late.apply(policy, found, most(content, only_auto), told)
     told = returns.stories(folder, content, found, only_auto)
-    filled = fill(book, returns.commented(found, told), place)
+    filled = fill(book, returns.with_comments(found, told), place)
     notes += _differs(book, place, content, only_auto) + filled.notes
     _save(target, filled.content)
     notes += returns.write(folder, content, found, told)

@@ -56,7 +56,7 @@ def _failed(exercise: Exercise, code: str, salt: str) -> list[str]:
     return [row.test for row in rows if not row.ok]
 
 
-def stored(exercise: Exercise, salt: str, folder: Path) -> dict[str, list[str]]:
+def failure_table(exercise: Exercise, salt: str, folder: Path) -> dict[str, list[str]]:
     """`failing`, kept in a folder until the exercise, its mutants or the salt change."""
     parts = [exercise.source, *exercise.tests, salt, json.dumps(exercise.examples())]
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
@@ -77,7 +77,7 @@ def fails(row: dict) -> bool:
     return not row["ok"] and row["message"] != runner.WAITS
 
 
-def resembled(rows: list[dict], table: dict[str, list[str]]) -> list[Resembles]:
+def resemblances(rows: list[dict], table: dict[str, list[str]]) -> list[Resembles]:
     """For each question in which a hand-in fails a test: the mutants that fail nearly the same.
 
     A mutant belongs to the first question in which it fails. Near is what shares most of the tests

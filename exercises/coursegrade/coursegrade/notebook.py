@@ -98,7 +98,7 @@ class Given(NamedTuple):
     delivered: tuple[str, ...] = ()  # of these what students are to write
 
 
-def given(cells) -> Given:
+def given_parts(cells) -> Given:
     """What students get: all that is not of it is theirs."""
     code = code_cells(cells)
     asked = code_cells([cell for cell in cells if SELF_CHECK not in cell[1]])

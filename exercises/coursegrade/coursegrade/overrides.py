@@ -33,7 +33,7 @@ def begin(folder: Path) -> None:
         pass
 
 
-def applied(folder, about: dict, records: list[dict]) -> tuple[list[dict], list[str]]:
+def apply(folder, about: dict, records: list[dict]) -> tuple[list[dict], list[str]]:
     """The records with what overrides each, by question, under `override`; and what is wrong.
 
     Args:

@@ -55,7 +55,7 @@ def build(exercise: Exercise, solution: bool = False) -> str:
         cell.metadata.pop("lines_to_next_cell", None)
         cell.source = _cell(cell, exercise, solution)
     book.cells[0].source += f"\n\n{RULES}"
-    names = ", ".join(f'"{name}"' for name in delivered(exercise))
+    names = ", ".join(f'"{name}"' for name in deliverables(exercise))
     modules = ", ".join(f'"{name}"' for name in MODULES)
     head = f"{SELF_CHECK} dry run: save the notebook, run me, change nothing"
     last = nbformat.v4.new_code_cell(f"{head}\n\n\ndry_run([{names}], [{modules}])")
@@ -159,7 +159,7 @@ def references(exercise: Exercise) -> tuple[tuple[str, tuple[str, ...], str], ..
     return tuple(found[question] for question in exercise.points())
 
 
-def delivered(exercise: Exercise) -> tuple[str, ...]:
+def deliverables(exercise: Exercise) -> tuple[str, ...]:
     """The functions and classes that students are to write, in order."""
     found = []
     for cell in jupytext.reads(exercise.source, fmt="py:percent").cells:
@@ -170,10 +170,10 @@ def delivered(exercise: Exercise) -> tuple[str, ...]:
     return tuple(found)
 
 
-def given(exercise: Exercise) -> notebook.Given:
+def given_parts(exercise: Exercise) -> notebook.Given:
     """What students get of an exercise, so that a hand-in's own can be told from it."""
     cells = notebook.parse(build(exercise).encode())
-    return notebook.given(cells)._replace(delivered=delivered(exercise))
+    return notebook.given_parts(cells)._replace(delivered=deliverables(exercise))
 
 
 def find_leaks(exercise: Exercise, released: str) -> list[str]:

@@ -19,7 +19,7 @@ from .task import FAULT, UNREADABLE
 BLANK = {UNREADABLE, FAULT}
 
 
-def tested(record: dict, points: dict[str, int]) -> dict[str, int | str]:
+def points_of_tests(record: dict, points: dict[str, int]) -> dict[str, int | str]:
     """The tests' points by question; blank, never zero, where nothing could be marked."""
     if record["status"] in BLANK:
         return dict.fromkeys(points, "")
@@ -32,7 +32,7 @@ def tested(record: dict, points: dict[str, int]) -> dict[str, int | str]:
 def marks(record: dict, points: dict[str, int]) -> dict[str, int | Decimal | str]:
     """What counts by question and in all: an instructor's points stand before those of tests."""
     given = {q: override.points for q, override in record.get("override", {}).items()}
-    got = {**tested(record, points), **given}
+    got = {**points_of_tests(record, points), **given}
     return {**got, "auto": "" if "" in got.values() else sum(got.values())}
 
 
@@ -62,7 +62,7 @@ def write(out: Path, about: dict, records: list[dict]) -> list[str]:
     """
     put(out / "results.json", json.dumps({**about, "results": records}, indent=1))
     overrides.begin(out)
-    records, wrong = overrides.applied(out, about, records)
+    records, wrong = overrides.apply(out, about, records)
     texts = [
         [cell(record["student"]), question, whole(record["answers"].get(question, ""))]
         for record in records
@@ -115,7 +115,7 @@ def gradebook(out: Path, about: dict, records: list[dict], by_hand: dict) -> lis
     for record in records:
         student, counts = cell(record["student"]), marks(record, points)
         row = [student, record["status"], cell(_notes(record))]
-        for question, raw in tested(record, points).items():
+        for question, raw in points_of_tests(record, points).items():
             row.append(raw)
             if question in changed:
                 row.append(_number(counts[question]) if question in record["override"] else "")
@@ -127,11 +127,11 @@ def gradebook(out: Path, about: dict, records: list[dict], by_hand: dict) -> lis
                 row.append(" | ".join(feedback.number(item.got) for item in given.items))
         rows.append(row)
     path, last = out / "gradebook.csv", out / ".gradebook.csv"
-    notes = [note] if (note := edits.said(path, last)) else []
+    notes = [note] if (note := edits.note_on(path, last)) else []
     for one in (last, path):
         table(one, header, rows)
     for record in records:
-        raw = tested(record, points)
+        raw = points_of_tests(record, points)
         notes += [
             f"{overrides.NAME} gives {cell(record['student'])} less than the tests in {question}: "
             f"{feedback.number(override.points)}, not {raw[question]}"
@@ -155,7 +155,7 @@ def _notes(record: dict) -> str:
 
 def _hand_marks(out: Path, texts: list[list[str]]) -> tuple[list[written.HandMark], list[str]]:
     """The rows of written.csv with the marks that are carried over, and what was put aside."""
-    kept, lost, other = written.kept(out / "written.csv", texts)
+    kept, lost, other = written.merge(out / "written.csv", texts)
     notes = [f"the rubric of {question} changed after answers were marked" for question in other]
     if lost:
         aside = written.put_aside(out / "written.csv")
@@ -184,7 +184,7 @@ def stories(about: dict, records: list[dict], by_hand: dict) -> list[feedback.St
             q: by_hand.get((cell(record["student"]), q), feedback.Hand(None, most, ""))
             for q, most in about["by_hand"].items()
         }
-        points, raw = about["points"], tested(record, about["points"])
+        points, raw = about["points"], points_of_tests(record, about["points"])
         found.append(feedback.Story(record, about["exercise"], got, points, hands, raw=raw))
     return found
 

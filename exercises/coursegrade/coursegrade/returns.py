@@ -43,7 +43,7 @@ def _by_hand(folder, content: dict) -> dict:
     return written.hands(rows, content["by_hand"], content.get("rubrics", {}))[0]
 
 
-def commented(found: list[Total], told: list[feedback.Story]) -> list[Total]:
+def with_comments(found: list[Total], told: list[feedback.Story]) -> list[Total]:
     """The totals with what Moodle's column of comments gets."""
     return [
         total._replace(comment="" if story.total is None else feedback.comment(story))

@@ -92,10 +92,10 @@ def run(student, tests: Tests, salt: str, references=()) -> list[Row]:
 
 
 def _worth(rows: list[Row]) -> int:
-    return sum(row.points for row in counted(rows) if row.ok)
+    return sum(row.points for row in count(rows) if row.ok)
 
 
-def counted(rows: list[Row]) -> list[Row]:
+def count(rows: list[Row]) -> list[Row]:
     """The rows as they count: what has no value right counts nothing, a question or a function."""
     found = []
     for row in rows:

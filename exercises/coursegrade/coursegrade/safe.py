@@ -43,7 +43,7 @@ def no_formula(text: str) -> str:
     return FORMULA.sub("'", text)
 
 
-def typed(text: str) -> str:
+def as_text(text: str) -> str:
     """What a person typed into a cell: the quotes that `no_formula` put into it are gone."""
     return QUOTED.sub("", text)
 

@@ -36,7 +36,7 @@ def results(folder) -> dict:
     known = isinstance(content, dict) and {"title", "by_hand", "points"} <= set(content)
     if not known or any("source" not in result for result in content["results"]):
         raise ValueError(f"{path} was written by an older version: run make grade once more")
-    content["results"], wrong = overrides.applied(folder, content, content["results"])
+    content["results"], wrong = overrides.apply(folder, content, content["results"])
     if wrong:
         raise ValueError("\n".join(wrong))
     return content

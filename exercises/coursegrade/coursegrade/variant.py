@@ -68,7 +68,7 @@ def _text(old: str) -> str:
     return before + re.escape(old) + after
 
 
-def changed(text: str, names: dict[str, str], texts: dict[str, str]) -> str:
+def change(text: str, names: dict[str, str], texts: dict[str, str]) -> str:
     """A file with its texts changed at once, so that none meets what another one wrote; then names.
 
     Where two old texts begin at one place, the longer one counts.
@@ -92,7 +92,7 @@ def write(exercise: Exercise, word: str, out: Path) -> Path:
         raise ValueError(f"OUT: {folder} is there already and is not overwritten")
     folder.mkdir(parents=True)
     for name, text in _files(exercise).items():
-        (folder / name).write_text(changed(text, names, texts), encoding="utf-8")
+        (folder / name).write_text(change(text, names, texts), encoding="utf-8")
     (folder / FORM).write_text(f"{word}\n", encoding="utf-8")
     return folder
 

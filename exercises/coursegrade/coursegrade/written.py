@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from . import tables
 from .feedback import Hand, Item, number
-from .safe import typed
+from .safe import as_text
 
 NEEDED = {"student", "question", "mark", "answer"}  # older tables have no comments
 COLUMNS = {*NEEDED, "comment", "rubric"}
@@ -56,9 +56,9 @@ def read(path: Path) -> list[HandMark]:
         cells = [cell.text for cell in row] + [""] * len(table.header)
         if any(cells):
             texts = {"comment": ""} | {name: cells[place] for name, place in ours.items()}
-            texts |= {name: typed(texts[name].strip()) for name in ("mark", "comment")}
+            texts |= {name: as_text(texts[name].strip()) for name in ("mark", "comment")}
             numbers = range(1, max(items, default=0) + 1)
-            got = tuple(typed(cells[items[n]].strip()) if n in items else "" for n in numbers)
+            got = tuple(as_text(cells[items[n]].strip()) if n in items else "" for n in numbers)
             rest = (x for i, x in enumerate(cells) if i not in {*ours.values(), *items.values()})
             more = any(map(str.strip, rest))
             found.append(HandMark(**texts, more=more, line=line, items=got))
@@ -142,7 +142,7 @@ def points(
     return {key: given.mark for key, given in found.items() if given.mark is not None}
 
 
-def kept(
+def merge(
     path: Path, fresh: list[list[str]]
 ) -> tuple[dict[tuple[str, str], HandMark], bool, list[str]]:
     """The rows of an older written.csv that hold what a person wrote.
@@ -162,7 +162,7 @@ def kept(
     for row in old:
         key = row.student, row.question
         answer, rubric = answers.get(key, (None, ""))
-        same = answer is not None and alike(typed(answer), typed(row.answer))
+        same = answer is not None and alike(as_text(answer), as_text(row.answer))
         if not row.marked and not row.comment:
             pass
         elif same and key not in marks:

@@ -44,7 +44,7 @@ class Member(NamedTuple):
 
 def marks(text):
     """What the notebook deserves, by a way that has no box, no worker and no file."""
-    rows = runner.counted(rows_of(EXERCISE, code_of(text), SALT))
+    rows = runner.count(rows_of(EXERCISE, code_of(text), SALT))
     rows = [row.record() for row in rows]
     return reports.marks({"status": GRADED, "rows": rows}, EXERCISE.points())["auto"]
 

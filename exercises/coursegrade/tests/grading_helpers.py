@@ -201,7 +201,7 @@ def _wrap(thing):
 
 def of_other_kind(exercise, how):
     """The solution, whose functions give the same values in another kind."""
-    names = [f"{name} = _wrap({name})" for name in release.delivered(exercise)]
+    names = [f"{name} = _wrap({name})" for name in release.deliverables(exercise)]
     source = "\n".join([OTHER_KIND.replace("HOW", KINDS[how]), *names])
     book = Book(exercise)
     book.cells.insert(-1, {"cell_type": "code", "source": source})

@@ -203,7 +203,7 @@ def test_forbidden_names_are_flagged_with_the_line():
         "def attention(q, k, v, lengths):\n"
         "    return F.scaled_dot_product_attention(q, k, v), None\n",
     )
-    cells, given = notebook.parse(book.text().encode()), release.given(ALL[2])
+    cells, given = notebook.parse(book.text().encode()), release.given_parts(ALL[2])
     [flag] = watched.forbidden_calls(cells, ALL[2].forbidden(), given)
     assert flag.startswith("q3: cell ") and "line 3 names scaled_dot_product_attention" in flag
     sly = "f = getattr(torch.nn.functional, 'scaled_dot_product_attention')"
@@ -322,7 +322,7 @@ def test_an_unknown_box_is_refused(monkeypatch):
 
 
 def test_layer_norm_is_flagged_where_it_is_the_students_own():
-    given, cells = release.given(ALL[6]), notebook.parse(Book(ALL[6]).text().encode())
+    given, cells = release.given_parts(ALL[6]), notebook.parse(Book(ALL[6]).text().encode())
     assert watched.forbidden_calls(cells, ALL[6].forbidden(), given) == []
     cells.append(("code", "def normalise(x, gain, bias): return nn.LayerNorm(8)(x)"))
     [flag] = watched.forbidden_calls(cells, ALL[6].forbidden(), given)

@@ -28,33 +28,33 @@ def handed_in(code, salt="b"):
 @pytest.mark.parametrize("name", SOME)
 def test_a_mutant_resembles_itself(table, name):
     """Also with the numbers of another salt."""
-    found = mutants.resembled(handed_in(edited(CODE, LISTED[name])), table)
+    found = mutants.resemblances(handed_in(edited(CODE, LISTED[name])), table)
     assert (found[0].names, found[0].same) == ((name,), True)
 
 
 def test_two_mistakes_in_two_questions_are_both_found(table):
     code = edited(edited(CODE, LISTED["no maximum subtracted"]), LISTED["mean of all"])
-    assert [(one.question, one.names) for one in mutants.resembled(handed_in(code), table)] == [
+    assert [(one.question, one.names) for one in mutants.resemblances(handed_in(code), table)] == [
         ("q1", ("no maximum subtracted",)),
         ("q2", ("mean of all",)),
     ]
 
 
 def test_what_is_right_resembles_nothing(table):
-    assert mutants.resembled(handed_in(CODE), table) == []
+    assert mutants.resemblances(handed_in(CODE), table) == []
 
 
 def test_the_nearest_is_called_near():
     rows = [{"test": t, "question": "q1", "ok": t == "d", "message": ""} for t in "abcd"]
     table = {"far": ["a"], "near": ["a", "b"], "other": ["d"], "next": ["x"]}
-    assert mutants.resembled(rows, table) == [mutants.Resembles("q1", ("near",), False)]
-    assert mutants.resembled(rows, {"other": ["d"]}) == []
+    assert mutants.resemblances(rows, table) == [mutants.Resembles("q1", ("near",), False)]
+    assert mutants.resemblances(rows, {"other": ["d"]}) == []
 
 
 def test_what_passed_and_does_not_count_is_not_failed():
     rows = [{"test": t, "question": "q1", "ok": False, "message": m} for t, m in ("ax", "by")]
     rows.append({"test": "c", "question": "q1", "ok": False, "message": runner.WAITS})
-    assert mutants.resembled(rows, {"two": ["a", "b"], "three": ["a", "b", "c"]}) == [
+    assert mutants.resemblances(rows, {"two": ["a", "b"], "three": ["a", "b", "c"]}) == [
         mutants.Resembles("q1", ("two",), True)
     ]
 
@@ -122,9 +122,9 @@ def test_mutants_run_once(tmp_path, monkeypatch, capsys):
     assert __main__.main(words) == 0
     page = (tmp_path / "class.html").read_text()
     assert re.search(rf"1 hand-ins, of {MOST + 4} points: {MOST + 3},", page)
-    assert mutants.stored(EXERCISE, "a", tmp_path) == {"m": ["t"]}
+    assert mutants.failure_table(EXERCISE, "a", tmp_path) == {"m": ["t"]}
     with pytest.raises(TypeError):  # another salt: they run again
-        mutants.stored(EXERCISE, "b", tmp_path)
+        mutants.failure_table(EXERCISE, "b", tmp_path)
     assert __main__.main(["statistics", str(ALL[1].folder), str(tmp_path)]) == 2
     assert "RESULTS holds 01_cues" in capsys.readouterr().err
 

@@ -173,7 +173,7 @@ def test_an_answer_that_ignores_what_is_asked_gets_a_tenth_at_most(exercise, how
     lazy = type("", (Lazy,), {"how": how})
     code = code_of(built(exercise, solution=True))
     rows = rows_of(exercise, code, "a", lazy)
-    counted, most = runner.counted(rows), sum(exercise.points().values())
+    counted, most = runner.count(rows), sum(exercise.points().values())
     assert total(counted) <= most / 10, [row.test for row in counted if row.ok]
     for question, points in exercise.points().items():
         got = [row for row in counted if row.ok and row.question == question]
@@ -192,7 +192,7 @@ def test_points_without_understanding(exercise):
         tests = of_question(exercise, question)
         for name, other in answers.items():
             rows = rows_of(exercise, f"{code}\n\n{other}", "a", tests=tests)
-            assert total(runner.counted(rows)) <= 0.15 * most[question], name
+            assert total(runner.count(rows)) <= 0.15 * most[question], name
 
 
 @each
@@ -206,7 +206,7 @@ def test_a_bug_that_is_left_in_wins_nothing(exercise):
     ]
     rows = rows_of(exercise, solution + "\n\n" + without_raise(released), "a")
     [question] = {row.question for row in rows if not row.ok}
-    assert total(row for row in runner.counted(rows) if row.question == question) == 0
+    assert total(row for row in runner.count(rows) if row.question == question) == 0
 
 
 def without_raise(source):

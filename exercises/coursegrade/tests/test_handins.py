@@ -270,14 +270,14 @@ PROMPT, OWN = ("markdown", "## Q5. In words\n\nWhy?"), "Since weights sum to one
     ],
 )
 def test_an_answer_is_found_by_its_question(cells):
-    given = notebook.given([PROMPT, ("markdown", "**Answer Q5:**\n\n*write here*")])
+    given = notebook.given_parts([PROMPT, ("markdown", "**Answer Q5:**\n\n*write here*")])
     before, after = ("markdown", "## Q4. Else"), ("markdown", "## Q6. More")
     found = answers.answers([before, ("markdown", "no"), PROMPT, *cells, after], given, ("q5",))
     assert list(found) == ["q5"] and found["q5"].endswith(OWN)
 
 
 def test_an_answer_in_the_question_s_own_cell_is_found():
-    given = notebook.given([PROMPT])
+    given = notebook.given_parts([PROMPT])
     cells = [("markdown", PROMPT[1] + "\n\n" + OWN)]
     assert answers.answers(cells, given, ("q5",)) == {"q5": OWN}
 

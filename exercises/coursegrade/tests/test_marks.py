@@ -56,7 +56,7 @@ RIGHT = "def double(x): return 2 * x\ndef half(x): return x / 2\ndef third(x): r
 def rows_of(code):
     names = {}
     exec(code, names)
-    return {row.test: row for row in runner.counted(runner.run(Local(names), TESTS, "a", OURS))}
+    return {row.test: row for row in runner.count(runner.run(Local(names), TESTS, "a", OURS))}
 
 
 def points(rows, question):
@@ -86,7 +86,7 @@ def test_a_function_without_a_right_value_gets_nothing():
 @pytest.mark.parametrize("exercise", ALL, ids=NAMES)
 def test_another_assignment_is_blank(exercise):
     """Also where the two share a helper, or a function's name."""
-    given = release.given(exercise)
+    given = release.given_parts(exercise)
     for other in ALL:
         cells = notebook.parse(built(other, solution=True).encode())
         names = notebook.names_in(notebook.code_cells(cells))
@@ -106,7 +106,7 @@ def test_one_answer_of_many_is_still_this_assignment():
     book.cells.append({"cell_type": "code", "source": "def score(s, h, how, W=None, w=None): 1"})
     cells = notebook.parse(book.text().encode())
     names = notebook.names_in(notebook.code_cells(cells))
-    grade_one._is_this_assignment(cells, names, release.given(exercise))
+    grade_one._is_this_assignment(cells, names, release.given_parts(exercise))
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def test_an_override_counts_wherever_points_are_shown(tmp_path):
     assert "Changed by you" in page and REASON in page and f"of {MOST} points: 5, " in page
     [comment] = [
         total.comment
-        for total in returns.commented(found, returns.stories(out, content, found, False))
+        for total in returns.with_comments(found, returns.stories(out, content, found, False))
         if total.comment.count("changed by your instructor")
     ]
     assert "<em>but</em>" in comment

@@ -51,7 +51,7 @@ def test_its_own_solution_has_full_marks_and_nothing_leaks(exercise, word, made)
 def test_last_years_solution_loses_points_in_every_question(exercise, item, made):
     """The first solution under the new names, although ours stands in for what it calls."""
     other, names = made(exercise.name, item)
-    old = variant.changed(code_of(built(exercise, solution=True)), names, {})
+    old = variant.change(code_of(built(exercise, solution=True)), names, {})
     lost = {row.question for row in rows_of(other, old, "a") if not row.ok}
     assert lost == set(exercise.points())
 
@@ -91,10 +91,10 @@ def test_two_years_differ_and_one_is_always_the_same(made, tmp_path):
 
 
 def test_changes_meet_each_other_not():
-    changed = variant.changed("f(a) `f` of 2.0 and 12.05, a.f, off(f)", {"f": "g"}, {"2.0": "3.0"})
+    changed = variant.change("f(a) `f` of 2.0 and 12.05, a.f, off(f)", {"f": "g"}, {"2.0": "3.0"})
     assert changed == "g(a) `g` of 3.0 and 12.05, a.g, off(f)"
-    assert variant.changed("ab", {}, {"a": "b", "b": "a"}) == "ab"  # words: no part of a longer one
-    assert variant.changed("a b", {}, {"a": "b", "b": "a"}) == "b a"
+    assert variant.change("ab", {}, {"a": "b", "b": "a"}) == "ab"  # words: no part of a longer one
+    assert variant.change("a b", {}, {"a": "b", "b": "a"}) == "b a"
 
 
 @pytest.mark.parametrize(

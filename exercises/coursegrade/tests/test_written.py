@@ -53,7 +53,7 @@ def test_items_sum_to_the_mark_and_are_shown_one_by_one(tmp_path):
     files, _ = gradescope.write(out, tmp_path / "gs")
     assert "1.5 of 2: $W_q$, *both*" in files[0].read_text()
     content, found = gradebook.results(out), gradebook.totals(out)
-    comments = returns.commented(found, returns.stories(out, content, found, False))
+    comments = returns.with_comments(found, returns.stories(out, content, found, False))
     assert "<p>1 of 1: a reason</p>" in comments[0].comment
 
 
