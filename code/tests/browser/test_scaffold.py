@@ -10,8 +10,6 @@ import pytest
 from devkit import ROOT, scaffold
 
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv", "_build", "__pycache__", "*.egg-info")
-    ".git", ".venv", "_build", "__pycache__", "*.egg-info", ".*_cache"
-)
 TESTS = (  # of all that there are, those that look at what is new
     ["book/99_tasks.ipynb", "code/tests/test_tasks.py", "code/tests/test_chapters.py"],
     ["code/tests/test_doubt.py", "code/tests/test_notebooks.py", "-k", "99_tasks or Hops"],
