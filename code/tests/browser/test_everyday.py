@@ -18,6 +18,7 @@ from attnbook.data.fra_eng import fra_eng
 from devkit import browser as harness
 from devkit.playground import models as playground
 from devkit.playground.page import HERE
+from experiments import transformer_everyday
 
 RIGHT = 38
 INPUTS = tomllib.loads((Path(__file__).parents[1] / "everyday.toml").read_text("utf-8"))["inputs"]
@@ -63,6 +64,30 @@ def test_most_of_fifty_inputs_are_translated_rightly(said):
     assert len(wrong) <= 50 - RIGHT, "\n".join(wrong)
     page = (playground.FOLDER.parents[1] / "playground.md").read_text("utf-8")
     assert f"fifty everyday inputs at least {RIGHT} come out right" in page
+
+
+def masculine(word: str) -> str:
+    """What a feminine form comes from, by its spelling; "" for what is none."""
+    if word == "belle":
+        return "beau"
+    return (
+        f"{word[:-4]}eux" if word.endswith("euse") else word.removesuffix("e") * word.endswith("e")
+    )
+
+
+def test_the_page_says_how_rarely_the_pairs_show_gender():
+    if reason := why_missing("fra_eng"):
+        pytest.skip(reason)
+    of = transformer_everyday.load()
+    known = set(of.target_vocab.tokens) - {"un"}
+    count = sum(
+        before == "elle" and verb in ("est", "était") and masculine(word) in known
+        for pair in of.splits.train
+        for before, verb, word in zip(pair.target, pair.target[1:], pair.target[2:], strict=False)
+    )
+    page = (playground.FOLDER.parents[1] / "playground.md").read_text("utf-8")
+    assert f"in the {len(of.splits.train):,} pairs" in page
+    assert f"before a feminine form only {count} times" in page
 
 
 def test_nothing_is_said_twice(said):
