@@ -18,8 +18,8 @@ from attnbook.metrics import bleu, bleu_interval, bootstrap
 from attnbook.peers import import_d2l
 
 from . import translators
-from .stored import load_weights
-from .translators import Corpus, Plan, against_links, by_head, read
+from .loop import parameters
+from .translators import Corpus, Plan, Study, against_links, by_head, read
 
 SEEDS = range(3)
 LONGEST = 10  # tokens on either side
@@ -34,6 +34,10 @@ PLANS = {
     "none": Plan(None, learning_rate=0.008, keep="everyday_none", **RECIPE),
     "before, additive": Plan("before", learning_rate=0.008, keep="everyday_before", **RECIPE),
 }
+study = functools.partial(Study, load=lambda plan: load())
+STUDY = study(PLANS)
+stored, trace, reread = STUDY.stored, STUDY.trace, STUDY.reread
+tried = functools.partial(STUDY.tried, RATES, TRIED, "learning rate")
 LOOK_UP = "nearest sentence"  # a row of the table that no model made
 
 
@@ -75,7 +79,7 @@ def judge(model: nn.Module, of: Corpus, *, aligned: bool) -> dict:
     value, low, high = bleu_interval(written, [pair.target for pair in pairs])
     classic = read(model, CLASSIC_FOUR, of).written
     row = {
-        "parameters": sum(p.numel() for p in model.parameters()),
+        "parameters": parameters(model),
         "bleu": value,
         "low": low,
         "high": high,
@@ -121,43 +125,6 @@ def beside_look_up(model: nn.Module, of: Corpus) -> dict:
     items = list(zip(written, found, targets, strict=True))
     ahead_by = list(bootstrap(ahead, items, samples=200))
     return {"plan": LOOK_UP, "bleu": value, "low": low, "high": high, "none ahead by": ahead_by}
-
-
-def stored(name: str, weights: dict[str, Tensor]) -> tuple[nn.Module, Corpus]:
-    """The model of a plan with given weights, in evaluation mode, and its corpus."""
-    return translators.stored(PLANS[name], load(), weights)
-
-
-def trials(name: str, plan) -> list[dict]:
-    """Held-out loss of seed 0 after a brief training with each rate, by which the rate is chosen.
-
-    On the validation pairs: what is judged on plays no part.
-    """
-    rows = []
-    for rate in RATES:
-        brief = plan._replace(epochs=TRIED, learning_rate=rate)
-        _, history = translators.train(brief, load(), 0)
-        loss = history.epochs[-1]["validation"]
-        rows.append({"plan": name, "learning rate": rate, "held-out loss": loss})
-    return rows
-
-
-def tried() -> list[dict]:
-    """The rows by which the rates were chosen."""
-    return [row for name, plan in PLANS.items() for row in trials(name, plan)]
-
-
-def trace() -> dict[str, list[float]]:
-    """A brief training of each plan."""
-    return {name: translators.trace(plan, load()) for name, plan in PLANS.items()}
-
-
-def reread() -> dict[str, dict[str, float]]:
-    """What the stored weights of each plan do."""
-    return {
-        plan.keep: translators.reread(*stored(name, load_weights(plan.keep)))
-        for name, plan in PLANS.items()
-    }
 
 
 def run(seed: int, keep: Callable[[str, nn.Module], None]) -> list[dict]:

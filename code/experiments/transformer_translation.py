@@ -8,16 +8,16 @@ that is stored.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
-from torch import Tensor, nn
+from torch import nn
 
 from attnbook.data import Splits
 from attnbook.data.grammar import random_parts
 
 from . import translation, translators
-from .stored import load_weights
 from .transformers import Plan
-from .translators import Corpus
+from .translators import Study
 
 SEEDS = range(3)
 JUDGED = translation.JUDGED
@@ -29,6 +29,9 @@ PLANS = {
     "more": Plan(epochs=5, dropout=0.0, keep="transformer_translation"),  # of seed 0 alone
 }
 corpus, load = translation.corpus, translation.load
+STUDY = Study({name: PLANS[name] for name in ("random", "more")}, lambda plan: load(plan.split))
+trace, reread = STUDY.trace, STUDY.reread
+stored = partial(STUDY.stored, "more")  # with given weights
 
 
 def further(splits: Splits, size: int = FURTHER) -> Splits:
@@ -40,22 +43,6 @@ def further(splits: Splits, size: int = FURTHER) -> Splits:
     drawn = (*splits.train, *(pair for part in parts for pair in part))
     distinct = {pair.source: pair for pair in drawn if pair.source not in held_out}
     return splits._replace(train=list(distinct.values()))
-
-
-def stored(weights: dict[str, Tensor]) -> tuple[nn.Module, Corpus]:
-    """The model of "more" with given weights, in evaluation mode, and its test corpus."""
-    return translators.stored(PLANS["more"], load("random"), weights)
-
-
-def trace() -> dict[str, list[float]]:
-    """A brief training of the plan with dropout and of the one without."""
-    return {name: translators.trace(PLANS[name], load("random")) for name in ("random", "more")}
-
-
-def reread() -> dict[str, dict[str, float]]:
-    """What the stored weights do."""
-    keep = PLANS["more"].keep
-    return {keep: translators.reread(*stored(load_weights(keep)))}
 
 
 def one(name: str, seed: int, keep: Callable[[str, nn.Module], None]) -> dict:

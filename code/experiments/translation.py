@@ -8,13 +8,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 
-from torch import Tensor, nn
+from torch import nn
 
 from attnbook.data import grammar_corpus
 
 from . import translators
-from .stored import load_weights
-from .translators import Corpus, Plan
+from .translators import Corpus, Plan, Study
 
 SEEDS = range(3)
 JUDGED = 2_000  # test pairs
@@ -31,6 +30,8 @@ PLANS = {
     "templates: after, dot": Plan("after", "dot", "templates"),
 }
 KEPT = {name: plan for name, plan in PLANS.items() if plan.keep}
+STUDY = Study(KEPT, lambda plan: load(plan.split))
+stored, trace, reread = STUDY.stored, STUDY.trace, STUDY.reread
 
 
 @functools.cache
@@ -44,24 +45,6 @@ def corpus() -> str:
     splits = sorted({plan.split for plan in PLANS.values()})
     parts = (part for split in splits for part in load(split).splits)
     return translators.digest((pair for part in parts for pair in part), classes=True)
-
-
-def stored(name: str, weights: dict[str, Tensor]) -> tuple[nn.Module, Corpus]:
-    """The model of a plan with given weights, in evaluation mode, and its corpus."""
-    return translators.stored(PLANS[name], load(PLANS[name].split), weights)
-
-
-def trace() -> dict[str, list[float]]:
-    """A brief training of each plan whose weights are kept."""
-    return {name: translators.trace(plan, load(plan.split)) for name, plan in KEPT.items()}
-
-
-def reread() -> dict[str, dict[str, float]]:
-    """What the stored weights of each plan do."""
-    return {
-        plan.keep: translators.reread(*stored(name, load_weights(plan.keep)))
-        for name, plan in KEPT.items()
-    }
 
 
 def run(seed: int, keep: Callable[[str, nn.Module], None]) -> list[dict]:

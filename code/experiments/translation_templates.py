@@ -15,11 +15,7 @@ SEEDS = translation_plateau.SEEDS
 JUDGED = translation_plateau.JUDGED  # of known templates, and as many of new ones
 PLANS = {name: plan._replace(split="templates") for name, plan in translation_plateau.PLANS.items()}
 corpus, load = translation_plateau.corpus, translation_plateau.load
-
-
-def trace() -> dict[str, list[float]]:
-    """A brief training of each plan."""
-    return {name: translators.trace(plan, load(plan.split)) for name, plan in PLANS.items()}
+trace = translators.Study(PLANS, lambda plan: load(plan.split)).trace
 
 
 def judge(model: nn.Module, of: translators.Corpus) -> dict[str, dict]:
