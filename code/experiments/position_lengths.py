@@ -14,11 +14,12 @@ import math
 import torch
 from torch import Tensor
 from torch.nn import functional as F
-from torch.optim.lr_scheduler import OneCycleLR
 
 from attnbook.masks import causal_mask, window_mask
 from attnbook.multihead import MultiHeadAttention
 from attnbook.transformer import LanguageModel
+
+from .loop import learn
 
 SEEDS = range(3)
 KINDS = ("none", "sinusoidal", "learned", "rotary", "alibi")
@@ -149,21 +150,14 @@ def losses(model: LanguageModel, language: str, x: Tensor, **sight) -> Tensor:
 def train(
     model: LanguageModel, language: str, seed: int, steps: int = STEPS, rate: float = RATE
 ) -> list:
-    """Adam with warm-up on 32 new sequences a step, of the trained length; the loss after each."""
+    """32 new sequences a step, of the trained length; the loss after each step."""
     generator = torch.Generator().manual_seed(1000 + seed)
-    adam = torch.optim.Adam(model.parameters())
-    schedule = OneCycleLR(adam, rate, total_steps=steps, pct_start=0.1)
-    path = []
-    for _ in range(steps):
+
+    def loss(step: int) -> Tensor:
         x = LANGUAGES[language](32, TRAINED + 1, generator)
-        adam.zero_grad()
-        loss = losses(model, language, x)[:, DECIDED[language] - 1 :].mean()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        adam.step()
-        schedule.step()
-        path.append(loss.item())
-    return path
+        return losses(model, language, x)[:, DECIDED[language] - 1 :].mean()
+
+    return learn(model, loss, steps=steps, rate=rate, warmup=0.1, clip=1.0)
 
 
 @torch.no_grad()
