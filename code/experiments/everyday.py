@@ -34,10 +34,6 @@ PLANS = {
     "none": Plan(None, learning_rate=0.008, keep="everyday_none", **RECIPE),
     "before, additive": Plan("before", learning_rate=0.008, keep="everyday_before", **RECIPE),
 }
-study = functools.partial(Study, load=lambda plan: load())
-STUDY = study(PLANS)
-stored, trace, reread = STUDY.stored, STUDY.trace, STUDY.reread
-tried = functools.partial(STUDY.tried, RATES, TRIED, "learning rate")
 LOOK_UP = "nearest sentence"  # a row of the table that no model made
 
 
@@ -69,10 +65,11 @@ def four(written: Sequence[Sequence[str]]) -> float:
     return sum(each) / len(each)
 
 
-def judge(model: nn.Module, of: Corpus, *, aligned: bool) -> dict:
-    """What the table holds of one trained model; `aligned` if it has weights to be judged.
+def judge(model: nn.Module, of: Corpus) -> dict:
+    """What the table holds of one trained model.
 
-    They are judged by links made by hand, target forced, each layer's and head's by itself.
+    Its weights, if any, are judged by links made by hand, target forced, each layer's and head's
+    by itself.
     """
     pairs = of.splits.test
     written = read(model, pairs, of).written
@@ -86,9 +83,10 @@ def judge(model: nn.Module, of: Corpus, *, aligned: bool) -> dict:
         "four": four(classic),
         "four written": [" ".join(words) for words in classic],
     }
-    if aligned:
-        gold = alibi(max_len=ALIGNED)
-        row["alibi"] = by_head(against_links, read(model, gold, of).weights, gold)
+    gold = alibi(max_len=ALIGNED)
+    weights = read(model, gold, of).weights
+    if weights[0] is not None:
+        row["alibi"] = by_head(against_links, weights, gold)
     return row
 
 
@@ -127,13 +125,21 @@ def beside_look_up(model: nn.Module, of: Corpus) -> dict:
     return {"plan": LOOK_UP, "bleu": value, "low": low, "high": high, "none ahead by": ahead_by}
 
 
+study = functools.partial(Study, load=lambda plan: load(), judge=judge)
+STUDY = study(PLANS)
+stored, trace, reread = STUDY.stored, STUDY.trace, STUDY.reread
+tried = functools.partial(STUDY.tried, RATES, TRIED, "learning rate")
+
+
 def run(seed: int, keep: Callable[[str, nn.Module], None]) -> list[dict]:
-    """One seed of every plan."""
-    of, rows = load(), []
-    for name, plan in PLANS.items():
-        model, _, losses = translators.train_and_keep(plan, of, seed, keep)
-        judged = judge(model, of, aligned=plan.attention is not None)
-        rows.append({"seed": seed, "plan": name, **losses, **judged})
-        if name == "none" and seed == SEEDS[0]:
-            rows.append({"seed": seed, **beside_look_up(model, of)})
+    """One seed of every plan, and once the look-up beside the model without attention."""
+    models = {}
+
+    def keep_too(file: str, model: nn.Module) -> None:
+        keep(file, model)
+        models[file] = model
+
+    rows = STUDY.run(seed, keep_too)
+    if models:
+        rows.append({"seed": seed, **beside_look_up(models["everyday_none"], load())})
     return rows

@@ -31,7 +31,7 @@ from attnbook.selective import Relevance, Selected, SelectiveNode
 
 from .ladder import ladder
 from .loop import aside, learn
-from .stored import load_weights
+from .stored import load_into
 
 SEEDS = range(6)
 OF_ALL = range(3)  # seeds of every way; the others are of `MORE` alone
@@ -207,9 +207,7 @@ def judge(model: Finder, way: Way, n: int, *, examples: int = 500, seed: int = 1
 
 def stored(name: str) -> Finder:
     """The stored model of a way, one of `KEPT`."""
-    model = Finder()
-    model.load_state_dict(load_weights(KEPT[name]))
-    return model
+    return load_into(Finder(), KEPT[name])
 
 
 def reread() -> dict[str, dict[str, float]]:

@@ -12,6 +12,7 @@ import torch
 from torch import nn
 
 from . import norm_warmup, position_lengths
+from .loop import losses
 
 SEEDS = range(3)
 KINDS = ("sinusoidal", "rotary")
@@ -98,7 +99,7 @@ def trace() -> dict[str, list[float]]:
     _, history = norm_warmup.train("pre", 0.1, RATES[0], 0, steps=20, **WIDE)
     model = position_lengths.build("alibi", 0)
     found["best rate"] = position_lengths.train(model, "markov", 0, steps=20, rate=BEST)
-    return found | {"pre-norm": [step["loss"] for step in history.steps]}
+    return found | {"pre-norm": losses(history)}
 
 
 def run(seed: int) -> list[dict]:

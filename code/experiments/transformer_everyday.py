@@ -12,7 +12,7 @@ from torch import nn
 from attnbook.data import tokenize
 from attnbook.data.fra_eng import _lines
 
-from . import everyday, translators
+from . import everyday
 from .transformers import Plan
 
 SEEDS = range(3)
@@ -46,5 +46,6 @@ def names() -> list[str]:
 
 def run(seed: int, keep: Callable[[str, nn.Module], None]) -> dict:
     """One seed."""
-    model, _, losses = translators.train_and_keep(PLAN, load(), seed, keep)
-    return {"seed": seed, **losses, **everyday.judge(model, load(), aligned=True)}
+    row = STUDY.row(PLAN.keep, seed, keep)
+    del row["plan"]  # there is one
+    return row

@@ -17,7 +17,7 @@ from attnbook.data.grammar import random_parts
 
 from . import translation, translators
 from .transformers import Plan
-from .translators import Study
+from .translators import Corpus, Study
 
 SEEDS = range(3)
 JUDGED = translation.JUDGED
@@ -29,9 +29,6 @@ PLANS = {
     "more": Plan(epochs=5, dropout=0.0, keep="transformer_translation"),  # of seed 0 alone
 }
 corpus, load = translation.corpus, translation.load
-STUDY = Study({name: PLANS[name] for name in ("random", "more")}, lambda plan: load(plan.split))
-trace, reread = STUDY.trace, STUDY.reread
-stored = partial(STUDY.stored, "more")  # with given weights
 
 
 def further(splits: Splits, size: int = FURTHER) -> Splits:
@@ -45,16 +42,21 @@ def further(splits: Splits, size: int = FURTHER) -> Splits:
     return splits._replace(train=list(distinct.values()))
 
 
-def one(name: str, seed: int, keep: Callable[[str, nn.Module], None]) -> dict:
-    """One seed of one plan."""
-    plan = PLANS[name]
-    of = load(plan.split)
-    learnt = of._replace(splits=further(of.splits)) if name == "more" else of
-    model, _, losses = translators.train_and_keep(plan, learnt, seed, keep)
-    row = {"seed": seed, "plan": name, "pairs": len(learnt.splits.train), **losses}
-    return row | translators.judge(model, of, JUDGED)
+def judge(model: nn.Module, of: Corpus) -> dict:
+    """What the table holds of one trained model."""
+    return {"pairs": len(of.splits.train), **translators.judge(model, of, JUDGED)}
+
+
+STUDY = Study(PLANS, lambda plan: load(plan.split), judge=judge, traced=("random", "more"))
+trace, reread = STUDY.trace, STUDY.reread
+stored = partial(STUDY.stored, "more")  # with given weights
 
 
 def run(seed: int, keep: Callable[[str, nn.Module], None]) -> list[dict]:
     """One seed of every plan, the long one with the first seed only."""
-    return [one(name, seed, keep) for name in PLANS if name != "more" or seed == SEEDS[0]]
+    rows = [STUDY.row(name, seed) for name in ("random", "templates")]
+    if seed == SEEDS[0]:
+        of = load("random")
+        of = of._replace(splits=further(of.splits))
+        rows.append(STUDY.row("more", seed, keep, of))
+    return rows

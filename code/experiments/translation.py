@@ -6,11 +6,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-
-from torch import nn
 
 from attnbook.data import grammar_corpus
+from attnbook.training import History
 
 from . import translators
 from .translators import Corpus, Plan, Study
@@ -30,8 +28,21 @@ PLANS = {
     "templates: after, dot": Plan("after", "dot", "templates"),
 }
 KEPT = {name: plan for name, plan in PLANS.items() if plan.keep}
-STUDY = Study(KEPT, lambda plan: load(plan.split))
-stored, trace, reread = STUDY.stored, STUDY.trace, STUDY.reread
+
+
+def losses(history: History) -> dict[str, float]:
+    """The last losses, and the least of those on validation pairs."""
+    return translators.last(history) | {"least held-out loss": history.best["validation"]}
+
+
+STUDY = Study(
+    PLANS,
+    lambda plan: load(plan.split),
+    judge=functools.partial(translators.judge, most=JUDGED),
+    losses=losses,
+    traced=KEPT,
+)
+run, stored, trace, reread = STUDY.run, STUDY.stored, STUDY.trace, STUDY.reread
 
 
 @functools.cache
@@ -45,15 +56,3 @@ def corpus() -> str:
     splits = sorted({plan.split for plan in PLANS.values()})
     parts = (part for split in splits for part in load(split).splits)
     return translators.digest((pair for part in parts for pair in part), classes=True)
-
-
-def run(seed: int, keep: Callable[[str, nn.Module], None]) -> list[dict]:
-    """One seed of every plan."""
-    rows = []
-    for name, plan in PLANS.items():
-        of = load(plan.split)
-        model, history, losses = translators.train_and_keep(plan, of, seed, keep)
-        losses["least held-out loss"] = history.best["validation"]
-        judged = translators.judge(model, of, JUDGED)
-        rows.append({"seed": seed, "plan": name, **losses, **judged})
-    return rows

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from torch import nn
-
 from . import transformers, translation, translators
+from .translators import Study
 
 SEEDS = range(3)
 JUDGED = 1_000  # test pairs
@@ -22,24 +21,11 @@ RECURRENT = translators.Plan("after", "additive", learning_rate=8e-3, **SHARED)
 TRANSFORMER = transformers.Plan(d_model=96, d_ff=384, learning_rate=4e-3, **SHARED)
 PLANS = {"recurrent": RECURRENT, "Transformer": TRANSFORMER}
 corpus, load = translation.corpus, translation.load
-STUDY = translators.Study(PLANS, lambda plan: load(plan.split))
-trace = STUDY.trace
+STUDY = Study(
+    PLANS,
+    lambda plan: load(plan.split),
+    judge=partial(translators.judge, most=JUDGED),
+    losses=translators.curves,
+)
+run, trace = STUDY.run, STUDY.trace
 tried = partial(STUDY.tried, RATES, TRIAL)
-
-
-def taught(plan, seed: int) -> tuple[nn.Module, translators.Corpus, dict]:
-    """One seed of a plan: the model, what it learned from, and both losses after every pass."""
-    of = load(plan.split)
-    model, history = translators.train(plan, of, seed)
-    return model, of, translators.curves(history)
-
-
-def one(name: str, seed: int) -> dict:
-    """One seed of one plan, judged on test pairs."""
-    model, of, curves = taught(PLANS[name], seed)
-    return {"seed": seed, "plan": name, **curves, **translators.judge(model, of, JUDGED)}
-
-
-def run(seed: int) -> list[dict]:
-    """One seed of every plan."""
-    return [one(name, seed) for name in PLANS]

@@ -89,8 +89,12 @@ def train_and_keep(plan, of: Corpus, seed: int, keep: Callable) -> tuple[nn.Modu
     model, history = train(plan, of, seed)
     if plan.keep and seed == 0:
         keep(plan.keep, model)
-    last = history.epochs[-1]
-    return model, history, {"loss": last["loss"], "held-out loss": last["validation"]}
+    return model, history, last(history)
+
+
+def last(history: History) -> dict[str, float]:
+    """Both losses after the last pass."""
+    return {name: values[-1] for name, values in curves(history).items()}
 
 
 def curves(history: History) -> dict[str, list[float]]:
@@ -174,42 +178,6 @@ def reread(model: nn.Module, of: Corpus) -> dict[str, float]:
     return found
 
 
-class Study:
-    """An experiment with translators: what the tests and `make train` ask of its plans.
-
-    `load(plan)` is the corpus that a plan learns from.
-    """
-
-    def __init__(self, plans: dict, load: Callable[..., Corpus]):
-        self.plans, self.load = plans, load
-
-    def stored(self, name: str, weights: dict[str, Tensor]) -> tuple[nn.Module, Corpus]:
-        """The model of a plan with given weights, in evaluation mode, and its corpus."""
-        return stored(self.plans[name], self.load(self.plans[name]), weights)
-
-    def trace(self) -> dict[str, list[float]]:
-        """A brief training of each plan."""
-        return {name: trace(plan, self.load(plan)) for name, plan in self.plans.items()}
-
-    def reread(self) -> dict[str, dict[str, float]]:
-        """What the stored weights of each plan do."""
-        kept = {plan.keep: name for name, plan in self.plans.items() if plan.keep}
-        return {file: reread(*self.stored(kept[file], load_weights(file))) for file in kept}
-
-    def tried(self, rates: Sequence[float], epochs: int, column: str = "rate") -> list[dict]:
-        """Held-out loss of seed 0 after a brief training of each plan with each rate.
-
-        The rates were chosen by it; what is judged on plays no part.
-        """
-
-        def trial(name: str, rate: float) -> dict:
-            plan = self.plans[name]._replace(epochs=epochs, learning_rate=rate)
-            _, history = train(plan, self.load(plan), 0)
-            return {"plan": name, column: rate, "held-out loss": history.epochs[-1]["validation"]}
-
-        return [trial(name, rate) for name in self.plans for rate in rates]
-
-
 def by_length(reading: Reading, pairs: Sequence) -> dict[str, dict[str, float]]:
     """Token accuracy, BLEU and exact match by length of the source."""
     table = {}
@@ -272,3 +240,66 @@ def against_gold(weights: Sequence[Tensor], pairs: Sequence) -> dict:
         "content": sum(rate.rate * rate.tokens for rate in content) / tokens,
         "classes": {name: rate.rate for name, rate in classes.items()},
     }
+
+
+class Study:
+    """An experiment with translators: what the tests and `make train` ask of its plans.
+
+    Args:
+        plans: by name.
+        load: the corpus that a plan learns from.
+        judge: (model, corpus) -> what a row says of a trained model besides its losses.
+        losses: those that a row holds, `last` or `curves`.
+        traced: names of the plans that are trained briefly by `trace`; None: all.
+    """
+
+    def __init__(
+        self,
+        plans: dict,
+        load: Callable[..., Corpus],
+        *,
+        judge: Callable[[nn.Module, Corpus], dict] = judge,
+        losses: Callable[[History], dict] = last,
+        traced: Iterable[str] | None = None,
+    ):
+        self.plans, self.load, self.judge, self.losses = plans, load, judge, losses
+        self.traced = plans if traced is None else traced
+
+    def row(
+        self, name: str, seed: int, keep: Callable | None = None, of: Corpus | None = None
+    ) -> dict:
+        """One seed of one plan, trained and judged on its corpus, or on another."""
+        plan = self.plans[name]
+        of = of or self.load(plan)
+        model, history, _ = train_and_keep(plan, of, seed, keep)
+        return {"seed": seed, "plan": name, **self.losses(history), **self.judge(model, of)}
+
+    def run(self, seed: int, keep: Callable | None = None) -> list[dict]:
+        """One seed of every plan."""
+        return [self.row(name, seed, keep) for name in self.plans]
+
+    def stored(self, name: str, weights: dict[str, Tensor]) -> tuple[nn.Module, Corpus]:
+        """The model of a plan with given weights, in evaluation mode, and its corpus."""
+        return stored(self.plans[name], self.load(self.plans[name]), weights)
+
+    def trace(self) -> dict[str, list[float]]:
+        """A brief training of each plan."""
+        return {n: trace(self.plans[n], self.load(self.plans[n])) for n in self.traced}
+
+    def reread(self) -> dict[str, dict[str, float]]:
+        """What the stored weights of each plan do."""
+        kept = {plan.keep: name for name, plan in self.plans.items() if plan.keep}
+        return {file: reread(*self.stored(kept[file], load_weights(file))) for file in kept}
+
+    def tried(self, rates: Sequence[float], epochs: int, column: str = "rate") -> list[dict]:
+        """Held-out loss of seed 0 after a brief training of each plan with each rate.
+
+        The rates were chosen by it; what is judged on plays no part.
+        """
+
+        def trial(name: str, rate: float) -> dict:
+            plan = self.plans[name]._replace(epochs=epochs, learning_rate=rate)
+            _, history = train(plan, self.load(plan), 0)
+            return {"plan": name, column: rate, "held-out loss": history.epochs[-1]["validation"]}
+
+        return [trial(name, rate) for name in self.plans for rate in rates]
