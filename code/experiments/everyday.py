@@ -125,7 +125,7 @@ def beside_look_up(model: nn.Module, of: Corpus) -> dict:
     return {"plan": LOOK_UP, "bleu": value, "low": low, "high": high, "none ahead by": ahead_by}
 
 
-study = functools.partial(Study, load=lambda plan: load(), judge=judge)
+study = functools.partial(Study, load=lambda split: load(), judge=judge)
 STUDY = study(PLANS)
 stored, trace, reread = STUDY.stored, STUDY.trace, STUDY.reread
 tried = functools.partial(STUDY.tried, RATES, TRIED, "learning rate")

@@ -66,7 +66,7 @@ def load() -> Corpus:
     return translators.corpus_of(Splits(*short))
 
 
-STUDY = Study(PLANS, lambda plan: load())
+STUDY = Study(PLANS, lambda split: load())
 stored, trace, reread = STUDY.stored, STUDY.trace, STUDY.reread
 tried = functools.partial(STUDY.tried, RATES, TRIAL)
 

@@ -160,6 +160,13 @@ def train(
     return learn(model, loss, steps=steps, rate=rate, warmup=0.1, clip=1.0)
 
 
+def trained(kind: str, language: str, seed: int, **options) -> LanguageModel:
+    """A model trained from `seed`; options as in `train`."""
+    model = build(kind, seed)
+    train(model, language, seed, **options)
+    return model
+
+
 @torch.no_grad()
 def by_place(model: LanguageModel, language: str, *, sequences: int = 256, **sight) -> Tensor:
     """Mean loss at places 1 to n of new sequences: (n,), n the longest the model can read."""
@@ -180,14 +187,16 @@ def perplexity(loss: Tensor, n: int) -> float | None:
     return math.exp(loss[n - n // 4 : n].mean().item()) if n <= len(loss) else None
 
 
+def perplexities(loss: Tensor) -> dict[str, float | None]:
+    """At every length."""
+    return {str(n): perplexity(loss, n) for n in LENGTHS}
+
+
 def trace() -> dict[str, list[float]]:
     """Losses of a brief training with each kind on the first two tasks in turn, and of `back`."""
-    pairs = [*zip(KINDS, ("markov", "repeat") * 3, strict=False), ("rotary", "back")]
-    keys = (*KINDS, "back")
-    return {
-        key: train(build(kind, 0), language, 0, steps=20)
-        for key, (kind, language) in zip(keys, pairs, strict=True)
-    }
+    pairs = zip((*KINDS, "rotary"), (*("markov", "repeat") * 2, "markov", "back"), strict=True)
+    paths = [train(build(kind, 0), language, 0, steps=20) for kind, language in pairs]
+    return dict(zip((*KINDS, "back"), paths, strict=True))
 
 
 def run(seed: int) -> list[dict]:
@@ -197,11 +206,9 @@ def run(seed: int) -> list[dict]:
 
 def row(seed: int, language: str, kind: str) -> dict:
     """Perplexity of a trained model at every length, and at the last with part of the keys."""
-    model = build(kind, seed)
-    train(model, language, seed)
-    loss = by_place(model, language)
+    model = trained(kind, language, seed)
     found = {"seed": seed, "language": language, "positions": kind}
-    found |= {str(n): perplexity(loss, n) for n in LENGTHS}
+    found |= perplexities(by_place(model, language))
     for name, sight in sights(language, kind).items():
         found[name] = perplexity(by_place(model, language, **sight), LENGTHS[-1])
     return found

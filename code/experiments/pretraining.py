@@ -144,6 +144,12 @@ def kind_loss(reader: Reader, batch: Sentences) -> tuple[Tensor, int]:
     return F.cross_entropy(reader(batch), batch.labels), len(batch.labels)
 
 
+def lessons(task: str, sentences: list[Sentences], seed: int) -> dict:
+    """The batches of a task, and its loss, as `fit` and `mean_loss` take them."""
+    batches = sentences if task == "next" else hidden(sentences, seed)
+    return {"batches": batches, "loss": next_loss if task == "next" else hidden_loss}
+
+
 def read(way: str, seed: int, rate: float, steps: int = READ) -> tuple[Reader, list[float]]:
     """A model that has read sentences without labels, and its losses; none for "nothing"."""
     mask, task = WAYS[way]
@@ -151,18 +157,19 @@ def read(way: str, seed: int, rate: float, steps: int = READ) -> tuple[Reader, l
     reader = Reader(mask)
     if task is None:
         return reader, []
-    batches = drawn(load()[1][0], steps, 32, seed)
-    batches, of = (batches, next_loss) if task == "next" else (hidden(batches, seed), hidden_loss)
-    return reader, losses(fit(reader, batches, epochs=1, learning_rate=rate, loss=of))
+    lesson = lessons(task, drawn(load()[1][0], steps, 32, seed), seed)
+    return reader, losses(fit(reader, **lesson, epochs=1, learning_rate=rate))
+
+
+def in_order(pairs: list[AlignedPair]) -> list[Sentences]:
+    """Batches of all sentences, one after the other."""
+    return [collate(pairs[i : i + 100]) for i in range(0, len(pairs), 100)]
 
 
 def read_loss(way: str, reader: Reader, pairs: list[AlignedPair]) -> float | None:
     """The loss of what a model has read for, on other sentences; None for "nothing"."""
     task = WAYS[way][1]
-    batches = [collate(pairs[i : i + 100]) for i in range(0, len(pairs), 100)]
-    if task == "next":
-        return mean_loss(reader, batches, loss=next_loss)
-    return mean_loss(reader, hidden(batches, seed=0), loss=hidden_loss) if task else None
+    return mean_loss(reader, **lessons(task, in_order(pairs), seed=0)) if task else None
 
 
 def labelled(labels: int, seed: int) -> list[AlignedPair]:
@@ -181,8 +188,8 @@ def learn(reader: Reader, labels: int, seed: int, rate: float, steps: int = LEAR
 @torch.no_grad()
 def finds(reader: Reader, pairs: list[AlignedPair]) -> Tensor:
     """Which sentences' kinds it finds, (b,)."""
-    batches = [collate(pairs[i : i + 100]) for i in range(0, len(pairs), 100)]
-    return torch.cat([reader(batch).argmax(dim=1) == batch.labels for batch in batches])
+    found = [reader(batch).argmax(dim=1) == batch.labels for batch in in_order(pairs)]
+    return torch.cat(found)
 
 
 @torch.no_grad()
@@ -199,13 +206,11 @@ def looks(reader: Reader) -> dict[str, list[list[float]]]:
     inner = valid.clone()
     inner[:, :2] = False  # the first two have no place before that is not the first
     inner[:, :-1] &= valid[:, 1:]  # and the last none behind it
-    n = found.shape[-1]
     where = {"before": -1, "behind": 1, "itself": 0}
     given = {name: found.diagonal(step, -2, -1) for name, step in where.items()}  # (b, l, h, ..)
     given["before"] = F.pad(given["before"], (1, 0))
     given["behind"] = F.pad(given["behind"], (0, 1))
     given["first"] = found[..., 0]
-    assert all(g.shape[-1] == n for g in given.values())
     return {name: g.movedim(-1, 1)[inner].mean(dim=0).tolist() for name, g in given.items()}
 
 

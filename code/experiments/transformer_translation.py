@@ -47,7 +47,7 @@ def judge(model: nn.Module, of: Corpus) -> dict:
     return {"pairs": len(of.splits.train), **translators.judge(model, of, JUDGED)}
 
 
-STUDY = Study(PLANS, lambda plan: load(plan.split), judge=judge, traced=("random", "more"))
+STUDY = Study(PLANS, load, judge=judge, traced=("random", "more"))
 trace, reread = STUDY.trace, STUDY.reread
 stored = partial(STUDY.stored, "more")  # with given weights
 

@@ -35,16 +35,6 @@ def losses(history: History) -> dict[str, float]:
     return translators.last(history) | {"least held-out loss": history.best["validation"]}
 
 
-STUDY = Study(
-    PLANS,
-    lambda plan: load(plan.split),
-    judge=functools.partial(translators.judge, most=JUDGED),
-    losses=losses,
-    traced=KEPT,
-)
-run, stored, trace, reread = STUDY.run, STUDY.stored, STUDY.trace, STUDY.reread
-
-
 @functools.cache
 def load(split: str) -> Corpus:
     """The grammar corpus under one of its splits."""
@@ -56,3 +46,8 @@ def corpus() -> str:
     splits = sorted({plan.split for plan in PLANS.values()})
     parts = (part for split in splits for part in load(split).splits)
     return translators.digest((pair for part in parts for pair in part), classes=True)
+
+
+judge = functools.partial(translators.judge, most=JUDGED)
+STUDY = Study(PLANS, load, judge=judge, losses=losses, traced=KEPT)
+run, stored, trace, reread = STUDY.run, STUDY.stored, STUDY.trace, STUDY.reread

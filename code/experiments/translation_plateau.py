@@ -21,11 +21,7 @@ RECURRENT = translators.Plan("after", "additive", learning_rate=8e-3, **SHARED)
 TRANSFORMER = transformers.Plan(d_model=96, d_ff=384, learning_rate=4e-3, **SHARED)
 PLANS = {"recurrent": RECURRENT, "Transformer": TRANSFORMER}
 corpus, load = translation.corpus, translation.load
-STUDY = Study(
-    PLANS,
-    lambda plan: load(plan.split),
-    judge=partial(translators.judge, most=JUDGED),
-    losses=translators.curves,
-)
+judge = partial(translators.judge, most=JUDGED)
+STUDY = Study(PLANS, load, judge=judge, losses=translators.curves)
 run, trace = STUDY.run, STUDY.trace
 tried = partial(STUDY.tried, RATES, TRIAL)

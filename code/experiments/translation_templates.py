@@ -28,5 +28,5 @@ def judge(model: nn.Module, of: translators.Corpus) -> dict:
     }
 
 
-STUDY = Study(PLANS, lambda plan: load(plan.split), judge=judge, losses=translators.curves)
+STUDY = Study(PLANS, load, judge=judge, losses=translators.curves)
 run, trace = STUDY.run, STUDY.trace

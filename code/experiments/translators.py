@@ -247,7 +247,7 @@ class Study:
 
     Args:
         plans: by name.
-        load: the corpus that a plan learns from.
+        load: the corpus of a split, which a plan names.
         judge: (model, corpus) -> what a row says of a trained model besides its losses.
         losses: those that a row holds, `last` or `curves`.
         traced: names of the plans that are trained briefly by `trace`; None: all.
@@ -256,7 +256,7 @@ class Study:
     def __init__(
         self,
         plans: dict,
-        load: Callable[..., Corpus],
+        load: Callable[[str], Corpus],
         *,
         judge: Callable[[nn.Module, Corpus], dict] = judge,
         losses: Callable[[History], dict] = last,
@@ -270,7 +270,7 @@ class Study:
     ) -> dict:
         """One seed of one plan, trained and judged on its corpus, or on another."""
         plan = self.plans[name]
-        of = of or self.load(plan)
+        of = of or self.load(plan.split)
         model, history, _ = train_and_keep(plan, of, seed, keep)
         return {"seed": seed, "plan": name, **self.losses(history), **self.judge(model, of)}
 
@@ -280,11 +280,12 @@ class Study:
 
     def stored(self, name: str, weights: dict[str, Tensor]) -> tuple[nn.Module, Corpus]:
         """The model of a plan with given weights, in evaluation mode, and its corpus."""
-        return stored(self.plans[name], self.load(self.plans[name]), weights)
+        return stored(self.plans[name], self.load(self.plans[name].split), weights)
 
     def trace(self) -> dict[str, list[float]]:
         """A brief training of each plan."""
-        return {n: trace(self.plans[n], self.load(self.plans[n])) for n in self.traced}
+        plans = {name: self.plans[name] for name in self.traced}
+        return {name: trace(plan, self.load(plan.split)) for name, plan in plans.items()}
 
     def reread(self) -> dict[str, dict[str, float]]:
         """What the stored weights of each plan do."""
@@ -299,7 +300,7 @@ class Study:
 
         def trial(name: str, rate: float) -> dict:
             plan = self.plans[name]._replace(epochs=epochs, learning_rate=rate)
-            _, history = train(plan, self.load(plan), 0)
+            _, history = train(plan, self.load(plan.split), 0)
             return {"plan": name, column: rate, "held-out loss": history.epochs[-1]["validation"]}
 
         return [trial(name, rate) for name in self.plans for rate in rates]
