@@ -194,7 +194,7 @@ def fit(
         validation: held-out batches; their loss is taken after each epoch, without dropout.
         clip: largest norm of all gradients together, or None.
         schedule: "one_cycle", a callable (step from 0, steps in all) -> share of `learning_rate`,
-            or None for a constant rate.
+            or None: the rate is the optimizer's, constant unless a hook of it changes it.
         optimizer: callable (parameters, lr=...) -> optimizer, ``partial(Adam, betas=(.9, .98))``.
         patience: stop after so many epochs without a lower held-out loss, and go back to the
             weights of the best; needs `validation`. None trains all epochs and keeps the last.
@@ -230,12 +230,13 @@ def fit(
         for epoch in range(1, epochs + 1):
             begin, summed, items = time.perf_counter(), 0.0, 0
             for batch in batches:
-                for group, peak in zip(optimizer.param_groups, peaks, strict=True):
-                    group["lr"] = peak * share(step, total)
+                if share is not None:
+                    for group, peak in zip(optimizer.param_groups, peaks, strict=True):
+                        group["lr"] = peak * share(step, total)
                 step += 1
+                rate = optimizer.param_groups[0]["lr"]
                 value, count = _update(model, _move(batch, place), loss, optimizer, clip)
                 summed, items = summed + value * count, items + count
-                rate = optimizer.param_groups[0]["lr"]
                 history.steps.append(
                     {"step": step, "epoch": epoch, "loss": value, "learning_rate": rate}
                 )
@@ -305,10 +306,8 @@ def _tell(callbacks, event: Event) -> bool:
     return any([bool(callback(event)) for callback in callbacks])
 
 
-def _schedule(schedule) -> Callable[[int, int], float]:
-    if schedule is None:
-        return lambda step, total: 1.0
-    if callable(schedule):
+def _schedule(schedule) -> Callable[[int, int], float] | None:
+    if schedule is None or callable(schedule):
         return schedule
     if schedule != "one_cycle":
         raise ValueError(f"schedule must be 'one_cycle', a callable or None, got {schedule!r}")

@@ -12,6 +12,8 @@ examples for as many steps. The rate of each is the best on validation examples 
 from __future__ import annotations
 
 import math
+from functools import partial
+from itertools import product
 
 import torch
 from torch import Tensor, nn
@@ -19,6 +21,9 @@ from torch.nn import functional as F
 
 from attnbook.cheap import BlockPool, block_means
 from attnbook.metrics import bootstrap_sums
+
+from .ladder import ladder
+from .loop import learn
 
 SEEDS = range(6)
 KEYS, BLOCK, KEEP, D = 128, 16, 1, 32
@@ -80,19 +85,12 @@ def train(kind: str, task: str, seed: int, steps: int = STEPS, rate: float | Non
     """A model trained from `seed`, and its loss after each step."""
     torch.manual_seed(seed)
     model, random = Finder(kind), torch.Generator().manual_seed(seed)
-    rate = KINDS[kind] if rate is None else rate
-    adam = torch.optim.Adam(model.parameters(), rate, fused=True)
-    cycle = torch.optim.lr_scheduler.OneCycleLR(adam, rate, total_steps=max(steps, 2))
-    losses = []
-    for _ in range(steps):
+
+    def loss(step: int) -> Tensor:
         queries, keys, place = draw(BATCH, task, random)
-        loss = F.cross_entropy(model(queries, keys)[:, 0], place // BLOCK)
-        adam.zero_grad()
-        loss.backward()
-        adam.step()
-        cycle.step()
-        losses.append(loss.item())
-    return model, losses
+        return F.cross_entropy(model(queries, keys)[:, 0], place // BLOCK)
+
+    return model, learn(model, loss, steps=steps, rate=rate or KINDS[kind], fused=True)
 
 
 @torch.no_grad()
@@ -107,25 +105,15 @@ def judge(model: Finder, task: str, *, examples: int = 4000, seed: int = 10**6) 
 
 
 def tried() -> list[dict]:
-    """The validation recall of each summary at some of the rates, seed 0.
+    """The validation recall of each summary at some of the rates, seed 0."""
 
-    The last three first, then the neighbour of the best, if it has one that was not tried.
-    """
-    rows = []
-    for kind in KINDS:
-        for task in TASKS:
-            found, waiting = {}, [1, 2, 3]
-            while waiting:
-                rate = RATES[waiting.pop(0)]
-                model, _ = train(kind, task, 0, rate=rate)
-                found[rate] = judge(model, task, seed=10**5).mean().item()
-                if not waiting and max(found, key=found.get) == RATES[1] and len(found) == 3:
-                    waiting = [0]
-            rows += [
-                {"kind": kind, "task": task, "rate": r, "recall": x}
-                for r, x in sorted(found.items())
-            ]
-    return rows
+    def trial(kind: str, task: str, rate: float) -> dict:
+        model, _ = train(kind, task, 0, rate=rate)
+        recall = judge(model, task, seed=10**5).mean().item()
+        return {"kind": kind, "task": task, "rate": rate, "recall": recall}
+
+    climb = partial(ladder, rates=RATES[1:], key="recall", among=RATES, best=max)
+    return [row for way in product(KINDS, TASKS) for row in climb(partial(trial, *way))]
 
 
 def trace() -> dict[str, list[float]]:

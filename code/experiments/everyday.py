@@ -18,8 +18,8 @@ from attnbook.metrics import bleu, bleu_interval, bootstrap
 from attnbook.peers import import_d2l
 
 from . import translators
-from .stored import load_weights
-from .translators import Corpus, Plan, against_links, by_head, read
+from .loop import parameters
+from .translators import Corpus, Plan, Study, against_links, by_head, read
 
 SEEDS = range(3)
 LONGEST = 10  # tokens on either side
@@ -65,26 +65,28 @@ def four(written: Sequence[Sequence[str]]) -> float:
     return sum(each) / len(each)
 
 
-def judge(model: nn.Module, of: Corpus, *, aligned: bool) -> dict:
-    """What the table holds of one trained model; `aligned` if it has weights to be judged.
+def judge(model: nn.Module, of: Corpus) -> dict:
+    """What the table holds of one trained model.
 
-    They are judged by links made by hand, target forced, each layer's and head's by itself.
+    Its weights, if any, are judged by links made by hand, target forced, each layer's and head's
+    by itself.
     """
     pairs = of.splits.test
     written = read(model, pairs, of).written
     value, low, high = bleu_interval(written, [pair.target for pair in pairs])
     classic = read(model, CLASSIC_FOUR, of).written
     row = {
-        "parameters": sum(p.numel() for p in model.parameters()),
+        "parameters": parameters(model),
         "bleu": value,
         "low": low,
         "high": high,
         "four": four(classic),
         "four written": [" ".join(words) for words in classic],
     }
-    if aligned:
-        gold = alibi(max_len=ALIGNED)
-        row["alibi"] = by_head(against_links, read(model, gold, of).weights, gold)
+    gold = alibi(max_len=ALIGNED)
+    weights = read(model, gold, of).weights
+    if weights[0] is not None:
+        row["alibi"] = by_head(against_links, weights, gold)
     return row
 
 
@@ -123,50 +125,21 @@ def beside_look_up(model: nn.Module, of: Corpus) -> dict:
     return {"plan": LOOK_UP, "bleu": value, "low": low, "high": high, "none ahead by": ahead_by}
 
 
-def stored(name: str, weights: dict[str, Tensor]) -> tuple[nn.Module, Corpus]:
-    """The model of a plan with given weights, in evaluation mode, and its corpus."""
-    return translators.stored(PLANS[name], load(), weights)
-
-
-def trials(name: str, plan) -> list[dict]:
-    """Held-out loss of seed 0 after a brief training with each rate, by which the rate is chosen.
-
-    On the validation pairs: what is judged on plays no part.
-    """
-    rows = []
-    for rate in RATES:
-        brief = plan._replace(epochs=TRIED, learning_rate=rate)
-        _, history = translators.train(brief, load(), 0)
-        loss = history.epochs[-1]["validation"]
-        rows.append({"plan": name, "learning rate": rate, "held-out loss": loss})
-    return rows
-
-
-def tried() -> list[dict]:
-    """The rows by which the rates were chosen."""
-    return [row for name, plan in PLANS.items() for row in trials(name, plan)]
-
-
-def trace() -> dict[str, list[float]]:
-    """A brief training of each plan."""
-    return {name: translators.trace(plan, load()) for name, plan in PLANS.items()}
-
-
-def reread() -> dict[str, dict[str, float]]:
-    """What the stored weights of each plan do."""
-    return {
-        plan.keep: translators.reread(*stored(name, load_weights(plan.keep)))
-        for name, plan in PLANS.items()
-    }
+study = functools.partial(Study, load=lambda split: load(), judge=judge)
+STUDY = study(PLANS)
+stored, trace, reread = STUDY.stored, STUDY.trace, STUDY.reread
+tried = functools.partial(STUDY.tried, RATES, TRIED, "learning rate")
 
 
 def run(seed: int, keep: Callable[[str, nn.Module], None]) -> list[dict]:
-    """One seed of every plan."""
-    of, rows = load(), []
-    for name, plan in PLANS.items():
-        model, _, losses = translators.train_and_keep(plan, of, seed, keep)
-        judged = judge(model, of, aligned=plan.attention is not None)
-        rows.append({"seed": seed, "plan": name, **losses, **judged})
-        if name == "none" and seed == SEEDS[0]:
-            rows.append({"seed": seed, **beside_look_up(model, of)})
+    """One seed of every plan, and once the look-up beside the model without attention."""
+    models = {}
+
+    def keep_too(file: str, model: nn.Module) -> None:
+        keep(file, model)
+        models[file] = model
+
+    rows = STUDY.run(seed, keep_too)
+    if models:
+        rows.append({"seed": seed, **beside_look_up(models["everyday_none"], load())})
     return rows

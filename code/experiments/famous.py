@@ -23,6 +23,8 @@ from torch import Tensor, nn
 from attnbook.peers import import_d2l
 from attnbook.training import set_seed
 
+from .plans import plan_of
+
 BUGS = ("embedding", "positions", "mask")
 
 
@@ -124,22 +126,12 @@ class FamousTransformer(nn.Module):
         return other
 
 
-class Plan(NamedTuple):
-    """How the famous one is trained, as in `translators`: its rate constant, as published."""
+def _untrained(size: int, target_size: int, **options) -> FamousTransformer:
+    """One for a vocabulary that is both the source's and the target's."""
+    return FamousTransformer(size, **options)
 
-    epochs: int
-    learning_rate: float
-    mended: tuple[str, ...] = ()
-    batch_size: int = 64
-    size: int | None = None
 
-    def model(self, source_size: int, target_size: int) -> FamousTransformer:
-        """An untrained one; its two vocabularies are one."""
-        return FamousTransformer(source_size, mended=self.mended)
-
-    def options(self) -> dict:
-        """What `fit` is told besides epochs and rate."""
-        return {"schedule": None}
+Plan = plan_of(_untrained, mended=(), dropout=0.1, schedule=None)  # a constant rate, as published
 
 
 def famous(size: int, seed: int, **options) -> FamousTransformer:

@@ -19,23 +19,16 @@ from torch import Tensor, nn
 from attnbook.masks import causal_mask
 from attnbook.training import mean_loss
 
-from .language_model import (
-    BLOCK,
-    OF_2017,
-    Size,
-    loss,
-    parts_of_text,
-    pieces,
-    row,
-    text_hash,
-    train,
-)
+from . import language_model
+from .language_model import BLOCK, OF_2017, Size, loss, parts_of_text, pieces, row, train
+from .loop import losses
 
 SEEDS = range(6)
 HEADS = 1, 2, 4, 8
 TRIAL = 100  # the seed that chooses rates
 RATES = 2e-3, 4e-3, 8e-3, 16e-3
 RATE = {1: 8e-3, 2: 8e-3, 4: 8e-3, 8: 8e-3}  # the best of them
+corpus = language_model.corpus
 STEPS, TRIED = 2000, 500  # of a training, and of a trial
 
 
@@ -96,10 +89,12 @@ def by_last_character() -> float:
 
 def tried() -> list[dict]:
     """Every number of heads at every rate, briefly."""
-    ways = product(HEADS, RATES)
-    found = [(h, row(f"{h} heads", OF_2017, size(h, TRIED), r, TRIAL)[0]) for h, r in ways]
-    wanted = "seed", "steps", "rate", "validation"
-    return [{"heads": h, **{name: r[name] for name in wanted}} for h, r in found]
+
+    def trial(heads: int, rate: float) -> dict:
+        found, _ = row("", OF_2017, size(heads, TRIED), rate, TRIAL)
+        return {"heads": heads} | {n: found[n] for n in ("seed", "steps", "rate", "validation")}
+
+    return [trial(*way) for way in product(HEADS, RATES)]
 
 
 def one(heads: int, seed: int, steps: int = STEPS) -> dict:
@@ -121,14 +116,4 @@ def run(seed: int) -> list[dict]:
 
 def trace() -> dict[str, list[float]]:
     """The first steps of each."""
-    return {
-        f"{heads} heads": [
-            step["loss"] for step in train(OF_2017, size(heads), RATE[heads], 0, 20)[1].steps
-        ]
-        for heads in HEADS
-    }
-
-
-def corpus() -> str:
-    """The hash of the text."""
-    return text_hash()
+    return {f"{h} heads": losses(train(OF_2017, size(h), RATE[h], 0, 20)[1]) for h in HEADS}

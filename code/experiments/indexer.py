@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -24,6 +25,9 @@ from torch.nn import functional as F
 from attnbook.cheap import Indexer, keep_best
 from attnbook.metrics import bootstrap_sums
 from attnbook.normalize import masked_softmax, straight_through
+
+from .ladder import ladder
+from .loop import aside, learn
 
 SEEDS = range(6)
 KEYS, KEEP, D, LETTERS = 64, 8, 32, 16
@@ -155,21 +159,15 @@ def train(way: Way, seed: int, steps: int = STEPS, rate: float | None = None):
     """A model trained from `seed`, and the loss of its answers after each step."""
     torch.manual_seed(seed)
     model, random = Finder(way), torch.Generator().manual_seed(seed)
-    rate = way.rate if rate is None else rate
-    adam = torch.optim.Adam(model.parameters(), rate, fused=True)
-    cycle = torch.optim.lr_scheduler.OneCycleLR(adam, rate, total_steps=max(steps, 2))
-    losses = []
-    for step in range(steps):
+
+    def loss(step: int) -> Tensor:
         hay = draw(BATCH, random, way.shift)
         soft = step < steps // 2 and way.teacher != "kept"
         scores, index = model(hay)
-        loss = answer_loss(weights(way, scores, index, soft), hay)
-        adam.zero_grad()
-        (loss + lesson(way, scores, index, hay, soft)).backward()
-        adam.step()
-        cycle.step()
-        losses.append(loss.item())
-    return model, losses
+        answers = answer_loss(weights(way, scores, index, soft), hay)
+        return answers + aside(lesson(way, scores, index, hay, soft))
+
+    return model, learn(model, loss, steps=steps, rate=rate or way.rate, fused=True)
 
 
 @torch.no_grad()
@@ -190,21 +188,17 @@ def judge(model: Finder, way: Way, *, examples: int = 2000, seed: int = 10**6) -
 def tried() -> list[dict]:
     """The validation recall of each way at some of the rates, seed 0.
 
-    The third to the fifth first, then the neighbours of the best, until they are worse. What
-    learns nothing has no best rate.
+    What learns nothing has no best rate.
     """
-    rows = []
-    for name, way in WAYS.items():
-        found, waiting = {}, [2, 3, 4] if way.teacher != "none" else []
-        while waiting:
-            place = waiting.pop(0)
-            found[place] = judge(train(way, 0, rate=RATES[place])[0], way, seed=10**5)["recall"]
-            best = max(found, key=found.get)
-            if not waiting:
-                near = range(max(best - 1, 0), min(best + 2, len(RATES)))
-                waiting = [p for p in near if p not in found]
-        rows += [{"way": name, "rate": RATES[p], "recall": x} for p, x in sorted(found.items())]
-    return rows
+
+    def trial(name: str, rate: float) -> dict:
+        way = WAYS[name]
+        recall = judge(train(way, 0, rate=rate)[0], way, seed=10**5)["recall"]
+        return {"way": name, "rate": rate, "recall": recall}
+
+    climb = partial(ladder, rates=RATES[2:5], key="recall", among=RATES, best=max)
+    names = (name for name, way in WAYS.items() if way.teacher != "none")
+    return [row for name in names for row in climb(partial(trial, name))]
 
 
 def trace() -> dict[str, list[float]]:

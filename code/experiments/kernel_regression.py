@@ -5,6 +5,9 @@ Chapter 2 shows one seed of each; `make train` runs a hundred and stores the tab
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import torch
 from torch import Tensor
 
@@ -51,17 +54,22 @@ def leave_one_out(x: Tensor, y: Tensor, w: Tensor) -> Tensor:
     return (fit(x, x, y, w, others) - y).square()
 
 
-def train_adam(x: Tensor, y: Tensor, start: float = 1.0, steps: int = 300) -> list[float]:
-    """Minimise the mean leave-one-out error by Adam with rate 0.1; w after each step."""
+def descend(optimizer, error: Callable[[Tensor], Tensor], start: float, steps: int) -> list[float]:
+    """Minimise an error of w; w at the start and after each step."""
     w = torch.tensor(start, requires_grad=True)
-    adam = torch.optim.Adam([w], lr=0.1)
-    path = [w.item()]
+    optimizer, path = optimizer([w]), [w.item()]
     for _ in range(steps):
-        adam.zero_grad()
-        leave_one_out(x, y, w).mean().backward()
-        adam.step()
+        optimizer.zero_grad()
+        error(w).backward()
+        optimizer.step()
         path.append(w.item())
     return path
+
+
+def train_adam(x: Tensor, y: Tensor, start: float = 1.0, steps: int = 300) -> list[float]:
+    """Minimise the mean leave-one-out error by Adam with rate 0.1; w after each step."""
+    adam = partial(torch.optim.Adam, lr=0.1)
+    return descend(adam, lambda w: leave_one_out(x, y, w).mean(), start, steps)
 
 
 def train_sgd(
@@ -71,15 +79,8 @@ def train_sgd(
 
     A factor of 1 / n makes the sum a mean; with 1 / 2 it is the recipe as older code has it.
     """
-    w = torch.tensor(start, requires_grad=True)
-    sgd = torch.optim.SGD([w], lr=0.5)
-    path = [w.item()]
-    for _ in range(steps):
-        sgd.zero_grad()
-        (factor * leave_one_out(x, y, w).sum()).backward()
-        sgd.step()
-        path.append(w.item())
-    return path
+    sgd = partial(torch.optim.SGD, lr=0.5)
+    return descend(sgd, lambda w: factor * leave_one_out(x, y, w).sum(), start, steps)
 
 
 def classic_start(seed: int) -> float:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import NamedTuple
 
@@ -28,7 +27,9 @@ from attnbook.positions import RotaryPositions, SinusoidalPositions
 from attnbook.training import History, fit, mean_loss, set_seed
 from attnbook.transformer import Output, TransformerState
 
-from .stored import load_weights
+from .ladder import ladder
+from .loop import curve, losses, parameters
+from .stored import load_into
 
 SEEDS = (0,)
 RATES = 2e-3, 4e-3, 8e-3
@@ -38,7 +39,6 @@ CHARACTERS = (
     "\n !$&',-.3:;?ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # of tiny Shakespeare
 )
 BLOCK, BATCH = 64, 12  # characters that are predicted at once, and how often
-POINTS = 20  # of a learning curve
 
 
 class Parts(NamedTuple):
@@ -189,11 +189,6 @@ def _linear(inputs: int, outputs: int, bias: bool) -> nn.Linear:
     return linear
 
 
-def parameters(model: nn.Module) -> int:
-    """How many numbers a model learns; a tied matrix counts once."""
-    return sum(weight.numel() for weight in model.parameters())
-
-
 @cache
 def equal_width(vocab_size: int, d: int, heads: int, layers: int, parts: Parts) -> int:
     """The `d_ff` with which a model has as many parameters as that of 2017, as nearly as can be."""
@@ -263,33 +258,20 @@ def train(
 def row(name: str, parts: Parts, size: Size, rate: float, seed: int) -> tuple[dict, Model]:
     """What is stored of one training, and its model."""
     model, history = train(parts, size, rate, seed)
-    losses = torch.tensor([step["loss"] for step in history.steps])
     _, chosen, judged = map(pieces, parts_of_text())
     return {
         "seed": seed,
         "text": "tiny Shakespeare",
         "name": name,
         "d": size.d,
-        "steps": len(losses),
+        "steps": len(history.steps),
         "rate": rate,
         "parameters": parameters(model),
         "d_ff": model.blocks[0].network.W_1.out_features,
-        "loss by step": [part.mean().item() for part in losses.chunk(POINTS)],
+        "loss by step": curve(losses(history)),
         "validation": mean_loss(model, chosen, loss=loss),
         "test": mean_loss(model, judged, loss=loss),
     }, model
-
-
-def ladder(
-    trial: Callable[[float], dict], rates: Sequence[float], key: str = "validation"
-) -> list[dict]:
-    """A trial at each rate, and at half or double of it as long as the best is at an end."""
-    rows = [trial(rate) for rate in rates]
-    while (best := min(rows, key=lambda r: r[key])) in (rows[0], rows[-1]):
-        first = best is rows[0]
-        more = trial(best["rate"] / 2 if first else best["rate"] * 2)
-        rows = [more, *rows] if first else [*rows, more]
-    return rows
 
 
 def large() -> Model:
@@ -312,21 +294,15 @@ def tried() -> list[dict]:
 
 def trace() -> dict[str, list[float]]:
     """The first steps."""
-    return {"large": [step["loss"] for step in train(TODAY, LARGE, RATE, 0, steps=20)[1].steps]}
+    return {"large": losses(train(TODAY, LARGE, RATE, 0, steps=20)[1])}
 
 
 def reread() -> dict[str, dict[str, float]]:
     """The loss of the stored model on the first pieces of the text to judge on."""
-    model = large()
-    model.load_state_dict(load_weights("language_model"))
-    return {"language_model": {"loss": mean_loss(model, pieces(parts_of_text()[2])[:2], loss=loss)}}
+    model, few = load_into(large(), "language_model"), pieces(parts_of_text()[2])[:2]
+    return {"language_model": {"loss": mean_loss(model, few, loss=loss)}}
 
 
 def corpus() -> str:
     """The hash of the text."""
-    return text_hash()
-
-
-def text_hash() -> str:
-    """What the text is known by."""
     return hashlib.sha256(shakespeare().encode()).hexdigest()

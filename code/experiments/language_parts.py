@@ -11,25 +11,16 @@ Sources: as in `language_model`.
 
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import cache
 
 import torch
 
 from attnbook.training import mean_loss
 
-from .language_model import (
-    OF_2017,
-    POINTS,
-    TODAY,
-    Size,
-    ladder,
-    loss,
-    parts_of_text,
-    pieces,
-    row,
-    text_hash,
-    train,
-)
+from . import language_model
+from .ladder import best_rate, ladder
+from .language_model import OF_2017, TODAY, Size, loss, parts_of_text, pieces, row, train
+from .loop import POINTS, losses
 
 TRIAL = 100  # the seed that chooses rates
 SEEDS = TRIAL, *range(6)  # it comes first
@@ -45,6 +36,7 @@ VARIANTS = {
     "not tied": OF_2017._replace(tied=False),
     "today": TODAY,
 }
+corpus = language_model.corpus
 SMALL = Size(d=64, heads=4, layers=2, steps=1_200)
 LONG = SMALL._replace(steps=4_800)
 TRIED = 300, 1_200  # steps to choose a rate by, the latter for LONG alone
@@ -52,20 +44,11 @@ LONGER = "2017", "rotary"
 AGAIN = "2017", "SwiGLU", "rotary", "not tied", "today"
 
 
-def trial(name: str, steps: int, rate: float) -> dict:
-    """A variant after a shorter training at one rate."""
-    return row(name, VARIANTS[name], SMALL._replace(steps=steps), rate, TRIAL)[0]
-
-
 @cache
 def trials(name: str, steps: int) -> list[dict]:
-    """A variant at every rate, with a seed of its own."""
-    return ladder(partial(trial, name, steps), RATES)
-
-
-def best_rate(name: str, steps: int) -> float:
-    """The rate with the lowest loss on the text to choose by."""
-    return min(trials(name, steps), key=lambda r: r["validation"])["rate"]
+    """A variant after shorter trainings at every rate, with a seed of its own."""
+    size = SMALL._replace(steps=steps)
+    return ladder(lambda rate: row(name, VARIANTS[name], size, rate, TRIAL)[0], RATES)
 
 
 def trained(name: str, size: Size, rate: float, seed: int) -> dict:
@@ -80,20 +63,14 @@ def run(seed: int) -> list[dict]:
     if seed == TRIAL:
         plans = [(name, TRIED[0]) for name in VARIANTS] + [(name, TRIED[1]) for name in LONGER]
         return [{"trial": True, **r} for plan in plans for r in trials(*plan)]
-    plans = [(n, SMALL, best_rate(n, TRIED[0])) for n in (VARIANTS if seed < 3 else AGAIN)]
-    if seed < 3:
-        plans += [(n, LONG, r) for n in LONGER for r in sorted({best_rate(n, t) for t in TRIED})]
+    names = VARIANTS if seed < 3 else AGAIN
+    plans = [(name, SMALL, best_rate(trials(name, TRIED[0]))) for name in names]
+    for name in LONGER if seed < 3 else ():
+        best = {best_rate(trials(name, steps)) for steps in TRIED}
+        plans += [(name, LONG, rate) for rate in sorted(best)]
     return [{"trial": False, **trained(*plan, seed)} for plan in plans]
 
 
 def trace() -> dict[str, list[float]]:
     """A brief training of each variant."""
-    return {
-        name: [step["loss"] for step in train(parts, SMALL, RATES[0], 0, steps=20)[1].steps]
-        for name, parts in VARIANTS.items()
-    }
-
-
-def corpus() -> str:
-    """The hash of the text."""
-    return text_hash()
+    return {n: losses(train(p, SMALL, RATES[0], 0, steps=20)[1]) for n, p in VARIANTS.items()}

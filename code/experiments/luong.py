@@ -16,7 +16,6 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -26,8 +25,9 @@ from attnbook.local import local_window, luong_translator
 from attnbook.metrics import exact_match, hit_rate, selection
 
 from . import translation, translators
-from .stored import load_weights
-from .translators import Corpus
+from .loop import parameters
+from .plans import plan_of
+from .translators import Corpus, Study
 
 SEEDS = range(6)
 LONGEST = 20  # source tokens of a pair: a budget of minutes
@@ -39,41 +39,22 @@ RATES = (1e-3, 2e-3, 4e-3, 8e-3)
 TRIAL = 2  # passes
 
 
-class Plan(NamedTuple):
-    """One way to train a Luong translator; the fields that `translators` names are its own."""
-
-    window: str | None = None
-    bell: str | None = None
-    feed: bool = False
-    radius: int = 3
-    score: str = "dot"
-    learning_rate: float = 4e-3
-    epochs: int = 10
-    dropout: float = 0.1
-    label_smoothing: float = 0.0
-    betas: tuple[float, float] = (0.9, 0.999)  # of Adam
-    batch_size: int = 16
-    size: int | None = None  # how many of the training pairs, None: all
-    keep: str = ""  # the name under which seed 0 is stored, "" if it is not
-
-    def model(self, source_size: int, target_size: int) -> nn.Module:
-        """An untrained one for vocabularies of these sizes."""
-        names = ["score", "feed", "dropout", *(["window", "bell", "radius"] if self.window else [])]
-        given = {name: getattr(self, name) for name in names}
-        return luong_translator(source_size, target_size, **given)
-
-    def options(self) -> dict:
-        """What `fit` is told besides epochs and rate."""
-        return translators.training_options(self)
-
-
+Plan = plan_of(
+    luong_translator,
+    window=None,
+    bell=None,
+    feed=False,
+    radius=3,
+    score="dot",
+    dropout=0.1,
+    batch_size=16,
+)
 PLANS = {
     "global": Plan(keep="luong_global"),
     "local-m": Plan("monotone", keep="luong_local_m"),
     "local-p": Plan("predicted", "weights", keep="luong_local_p"),
     "global, fed": Plan(feed=True),
 }
-KEPT = {name: plan for name, plan in PLANS.items() if plan.keep}
 CLOSE = ("global", "local-m")
 
 
@@ -83,6 +64,11 @@ def load() -> Corpus:
     parts = translation.load("random").splits
     short = ([pair for pair in part if len(pair.source) <= LONGEST] for part in parts)
     return translators.corpus_of(Splits(*short))
+
+
+STUDY = Study(PLANS, lambda split: load())
+stored, trace, reread = STUDY.stored, STUDY.trace, STUDY.reread
+tried = functools.partial(STUDY.tried, RATES, TRIAL)
 
 
 def corpus() -> str:
@@ -148,36 +134,6 @@ def judge(model: nn.Module, of: Corpus, each: bool = False) -> dict:
     return found
 
 
-def trace() -> dict[str, list[float]]:
-    """A brief training of each plan."""
-    return {name: translators.trace(plan, load()) for name, plan in PLANS.items()}
-
-
-def stored(name: str, weights: dict[str, Tensor]) -> tuple[nn.Module, Corpus]:
-    """The model of a plan with given weights, in evaluation mode, and its corpus."""
-    return translators.stored(PLANS[name], load(), weights)
-
-
-def reread() -> dict[str, dict[str, float]]:
-    """What the stored weights of each plan do."""
-    return {
-        plan.keep: translators.reread(*stored(name, load_weights(plan.keep)))
-        for name, plan in KEPT.items()
-    }
-
-
-def trial(name: str, rate: float) -> dict:
-    """The held-out loss of a plan at one rate after a brief training of seed 0."""
-    plan = PLANS[name]._replace(learning_rate=rate, epochs=TRIAL)
-    _, history = translators.train(plan, load(), 0)
-    return {"plan": name, "rate": rate, "held-out loss": history.epochs[-1]["validation"]}
-
-
-def tried() -> list[dict]:
-    """The rows by which the rates were chosen."""
-    return [trial(name, rate) for name in PLANS for rate in RATES]
-
-
 def one(name: str, seed: int, keep: Callable[[str, nn.Module], None]) -> dict:
     """One seed of one plan."""
     start = time.process_time()
@@ -187,9 +143,8 @@ def one(name: str, seed: int, keep: Callable[[str, nn.Module], None]) -> dict:
         "seed": seed,
         "plan": name,
         "seconds": time.process_time() - start,
-        "parameters": sum(p.numel() for p in model.parameters()),
-        "loss": [row["loss"] for row in history.epochs],
-        "held-out loss": [row["validation"] for row in history.epochs],
+        "parameters": parameters(model),
+        **translators.curves(history),
     }
     return row | judge(model, of, name in CLOSE)
 

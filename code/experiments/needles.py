@@ -29,7 +29,9 @@ from attnbook.metrics import selection
 from attnbook.normalize import entmax15, masked_softmax, sparsemax, top_k_softmax
 from attnbook.selective import Relevance, Selected, SelectiveNode
 
-from .stored import load_weights
+from .ladder import ladder
+from .loop import aside, learn
+from .stored import load_into
 
 SEEDS = range(6)
 OF_ALL = range(3)  # seeds of every way; the others are of `MORE` alone
@@ -167,21 +169,14 @@ def train(way: Way, seed: int, steps: int | None = None, rate: float | None = No
     model, random = Finder(way.gates is not None, way.tied), torch.Generator().manual_seed(seed)
     if not way.tied:
         model.W_q.vectors.weight.data *= way.size
-    rate = way.rate if rate is None else rate
-    steps = way.steps if steps is None else steps
-    adam = torch.optim.Adam(model.parameters(), rate)
-    cycle = torch.optim.lr_scheduler.OneCycleLR(adam, rate, total_steps=max(steps, 2))
-    losses = []
-    for step in range(steps):
+
+    def loss(step: int) -> Tensor:
         hay = haystack(BATCH, TRAINED, generator=random)
         found = model(hay, way.normalize(step), way.options(step))
-        loss = F.mse_loss(found.output, hay.answers)
-        adam.zero_grad()
-        (loss + extra(way, found.relevance, hay)).backward()
-        adam.step()
-        cycle.step()
-        losses.append(loss.item())
-    return model, losses
+        answers = F.mse_loss(found.output, hay.answers)
+        return answers + aside(extra(way, found.relevance, hay))
+
+    return model, learn(model, loss, steps=steps or way.steps, rate=rate or way.rate)
 
 
 @torch.no_grad()
@@ -212,9 +207,7 @@ def judge(model: Finder, way: Way, n: int, *, examples: int = 500, seed: int = 1
 
 def stored(name: str) -> Finder:
     """The stored model of a way, one of `KEPT`."""
-    model = Finder()
-    model.load_state_dict(load_weights(KEPT[name]))
-    return model
+    return load_into(Finder(), KEPT[name])
 
 
 def reread() -> dict[str, dict[str, float]]:
@@ -227,23 +220,16 @@ def reread() -> dict[str, dict[str, float]]:
 
 
 def tried() -> list[dict]:
-    """The validation error of each way at some of the rates, seed 0; not of the long ones.
+    """The validation error of each way at some of the rates, seed 0; not of the long ones."""
 
-    The second to the fourth first, then the neighbours of the best, until they are worse.
-    """
-    rows = []
-    for name, way in ((n, w) for n, w in WAYS.items() if w.steps == STEPS):
-        errors, waiting = {}, [1, 2, 3]
-        while waiting:
-            place = waiting.pop(0)
-            model, _ = train(way, 0, rate=RATES[place])
-            errors[place] = judge(model, way, TRAINED, seed=10**5)["error"]
-            best = min(errors, key=errors.get)
-            if not waiting:
-                near = range(max(best - 1, 0), min(best + 2, len(RATES)))
-                waiting = [p for p in near if p not in errors]
-        rows += [{"way": name, "rate": RATES[p], "error": e} for p, e in sorted(errors.items())]
-    return rows
+    def trial(name: str, rate: float) -> dict:
+        model, _ = train(WAYS[name], 0, rate=rate)
+        error = judge(model, WAYS[name], TRAINED, seed=10**5)["error"]
+        return {"way": name, "rate": rate, "error": error}
+
+    climb = partial(ladder, rates=RATES[1:4], key="error", among=RATES)
+    names = (name for name, way in WAYS.items() if way.steps == STEPS)
+    return [row for name in names for row in climb(partial(trial, name))]
 
 
 def trace() -> dict[str, list[float]]:

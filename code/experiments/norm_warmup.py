@@ -20,12 +20,13 @@ from attnbook.data import UNK
 from attnbook.training import History, fit, mean_loss, one_cycle, set_seed
 from attnbook.transformer import LanguageModel
 
+from .loop import curve, losses
+
 SEEDS = range(6)
 RATES = 1e-3, 2e-3, 4e-3, 8e-3, 16e-3
 WAYS = list(product(("pre", "post"), (0.1, 0.0)))  # the norm, and the share of steps that warm up
 SIZES = {"num_layers": 6, "d_model": 32, "num_heads": 4, "d_ff": 128, "dropout": 0.0}
 LETTERS, BATCH, STEPS = 6, 32, 400
-POINTS = 20  # of a learning curve
 BAR = UNK  # between a word and its mirror image: a token that no word has
 
 
@@ -72,7 +73,6 @@ def train(
 def one(norm: str, warmup: float, rate: float, seed: int, **sizes: int) -> dict:
     """One training: its curve, its loss on words to choose by, the share of others it writes."""
     model, history = train(norm, warmup, rate, seed, **sizes)
-    losses = torch.tensor([step["loss"] for step in history.steps])
     generator = torch.Generator().manual_seed(1_000)
     held_out, judged = (words(1_000, generator) for _ in range(2))
     return {
@@ -80,8 +80,8 @@ def one(norm: str, warmup: float, rate: float, seed: int, **sizes: int) -> dict:
         "norm": norm,
         "warm-up": warmup,
         "rate": rate,
-        "steps": len(losses),
-        "loss by step": [part.mean().item() for part in losses.chunk(POINTS)],
+        "steps": len(history.steps),
+        "loss by step": curve(losses(history)),
         "held-out loss": mean_loss(model, [held_out], loss=loss),
         "exact": exact(model, judged),
     }
@@ -89,12 +89,7 @@ def one(norm: str, warmup: float, rate: float, seed: int, **sizes: int) -> dict:
 
 def trace() -> dict[str, list[float]]:
     """A brief training of each way."""
-    return {
-        f"{norm}, warm-up {warmup}": [
-            step["loss"] for step in train(norm, warmup, RATES[0], 0, steps=20)[1].steps
-        ]
-        for norm, warmup in WAYS
-    }
+    return {f"{n}, warm-up {w}": losses(train(n, w, RATES[0], 0, steps=20)[1]) for n, w in WAYS}
 
 
 def run(seed: int) -> list[dict]:

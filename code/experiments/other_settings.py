@@ -12,6 +12,8 @@ import torch
 from torch import nn
 
 from . import norm_warmup, position_lengths
+from .loop import losses
+from .position_lengths import trained
 
 SEEDS = range(3)
 KINDS = ("sinusoidal", "rotary")
@@ -39,8 +41,7 @@ def usual(kind: str, seed: int) -> nn.Module:
 
 def perplexities(model: nn.Module, language: str) -> dict[str, float]:
     """Of a trained model at every length."""
-    loss = position_lengths.by_place(model, language)
-    return {str(n): position_lengths.perplexity(loss, n) for n in position_lengths.LENGTHS}
+    return position_lengths.perplexities(position_lengths.by_place(model, language))
 
 
 def repeat(kind: str, seed: int) -> dict:
@@ -51,17 +52,10 @@ def repeat(kind: str, seed: int) -> dict:
     return {"seed": seed, "result": "repeat", "positions": kind} | found
 
 
-def at_rate(language: str, kind: str, rate: float, seed: int) -> nn.Module:
-    """A model that is trained at this rate."""
-    model = position_lengths.build(kind, seed)
-    position_lengths.train(model, language, seed, rate=rate)
-    return model
-
-
 @torch.no_grad()
 def trial(language: str, kind: str, rate: float) -> dict:
     """The perplexity by which a rate is chosen, at the trained length of texts of their own."""
-    model, n = at_rate(language, kind, rate, TRIAL), position_lengths.TRAINED
+    model, n = trained(kind, language, TRIAL, rate=rate), position_lengths.TRAINED
     x = position_lengths.LANGUAGES[language](256, n + 1, torch.Generator().manual_seed(4000))
     loss = position_lengths.losses(model, language, x).mean(dim=0)
     found = position_lengths.perplexity(loss, n)
@@ -76,14 +70,13 @@ def tried() -> list[dict]:
 
 def at_best(kind: str, seed: int) -> dict:
     """One training on `markov` at the best rate."""
-    found = perplexities(at_rate("markov", kind, BEST, seed), "markov")
+    found = perplexities(trained(kind, "markov", seed, rate=BEST), "markov")
     return {"seed": seed, "result": "best rate", "kind": kind, "rate": BEST} | found
 
 
 def without_positions(seed: int) -> dict:
     """One long training without positions."""
-    model = position_lengths.build("none", seed)
-    position_lengths.train(model, "markov", seed, steps=LONGER)
+    model = trained("none", "markov", seed, steps=LONGER)
     return {"seed": seed, "result": "longer", "steps": LONGER} | perplexities(model, "markov")
 
 
@@ -98,7 +91,7 @@ def trace() -> dict[str, list[float]]:
     _, history = norm_warmup.train("pre", 0.1, RATES[0], 0, steps=20, **WIDE)
     model = position_lengths.build("alibi", 0)
     found["best rate"] = position_lengths.train(model, "markov", 0, steps=20, rate=BEST)
-    return found | {"pre-norm": [step["loss"] for step in history.steps]}
+    return found | {"pre-norm": losses(history)}
 
 
 def run(seed: int) -> list[dict]:

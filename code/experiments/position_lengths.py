@@ -14,11 +14,12 @@ import math
 import torch
 from torch import Tensor
 from torch.nn import functional as F
-from torch.optim.lr_scheduler import OneCycleLR
 
 from attnbook.masks import causal_mask, window_mask
 from attnbook.multihead import MultiHeadAttention
 from attnbook.transformer import LanguageModel
+
+from .loop import learn
 
 SEEDS = range(3)
 KINDS = ("none", "sinusoidal", "learned", "rotary", "alibi")
@@ -149,21 +150,21 @@ def losses(model: LanguageModel, language: str, x: Tensor, **sight) -> Tensor:
 def train(
     model: LanguageModel, language: str, seed: int, steps: int = STEPS, rate: float = RATE
 ) -> list:
-    """Adam with warm-up on 32 new sequences a step, of the trained length; the loss after each."""
+    """32 new sequences a step, of the trained length; the loss after each step."""
     generator = torch.Generator().manual_seed(1000 + seed)
-    adam = torch.optim.Adam(model.parameters())
-    schedule = OneCycleLR(adam, rate, total_steps=steps, pct_start=0.1)
-    path = []
-    for _ in range(steps):
+
+    def loss(step: int) -> Tensor:
         x = LANGUAGES[language](32, TRAINED + 1, generator)
-        adam.zero_grad()
-        loss = losses(model, language, x)[:, DECIDED[language] - 1 :].mean()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        adam.step()
-        schedule.step()
-        path.append(loss.item())
-    return path
+        return losses(model, language, x)[:, DECIDED[language] - 1 :].mean()
+
+    return learn(model, loss, steps=steps, rate=rate, warmup=0.1, clip=1.0)
+
+
+def trained(kind: str, language: str, seed: int, **options) -> LanguageModel:
+    """A model trained from `seed`; options as in `train`."""
+    model = build(kind, seed)
+    train(model, language, seed, **options)
+    return model
 
 
 @torch.no_grad()
@@ -186,14 +187,16 @@ def perplexity(loss: Tensor, n: int) -> float | None:
     return math.exp(loss[n - n // 4 : n].mean().item()) if n <= len(loss) else None
 
 
+def perplexities(loss: Tensor) -> dict[str, float | None]:
+    """At every length."""
+    return {str(n): perplexity(loss, n) for n in LENGTHS}
+
+
 def trace() -> dict[str, list[float]]:
     """Losses of a brief training with each kind on the first two tasks in turn, and of `back`."""
-    pairs = [*zip(KINDS, ("markov", "repeat") * 3, strict=False), ("rotary", "back")]
-    keys = (*KINDS, "back")
-    return {
-        key: train(build(kind, 0), language, 0, steps=20)
-        for key, (kind, language) in zip(keys, pairs, strict=True)
-    }
+    pairs = zip((*KINDS, "rotary"), (*("markov", "repeat") * 2, "markov", "back"), strict=True)
+    paths = [train(build(kind, 0), language, 0, steps=20) for kind, language in pairs]
+    return dict(zip((*KINDS, "back"), paths, strict=True))
 
 
 def run(seed: int) -> list[dict]:
@@ -203,11 +206,9 @@ def run(seed: int) -> list[dict]:
 
 def row(seed: int, language: str, kind: str) -> dict:
     """Perplexity of a trained model at every length, and at the last with part of the keys."""
-    model = build(kind, seed)
-    train(model, language, seed)
-    loss = by_place(model, language)
+    model = trained(kind, language, seed)
     found = {"seed": seed, "language": language, "positions": kind}
-    found |= {str(n): perplexity(loss, n) for n in LENGTHS}
+    found |= perplexities(by_place(model, language))
     for name, sight in sights(language, kind).items():
         found[name] = perplexity(by_place(model, language, **sight), LENGTHS[-1])
     return found

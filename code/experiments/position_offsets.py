@@ -40,26 +40,23 @@ def reading(model: nn.Module, moved: str, offset: int, sequences: int = SEQUENCE
 
 def offsets(seed: int) -> dict:
     """The readings of one rotary model."""
-    model = position_lengths.build("rotary", seed)
-    position_lengths.train(model, "markov", seed)
+    model = position_lengths.trained("rotary", "markov", seed)
     found = {moved: [reading(model, moved, n) for n in OFFSETS] for moved in MOVED}
     return {"seed": seed, "result": "offsets"} | found
 
 
 def alibi(seed: int) -> dict:
     """One long training of ALiBi on `back`, and its perplexity at every length."""
-    model = position_lengths.build("alibi", seed)
-    position_lengths.train(model, "back", seed, steps=LONGER)
-    loss = position_lengths.by_place(model, "back")
-    found = {str(n): position_lengths.perplexity(loss, n) for n in LENGTHS}
+    model = position_lengths.trained("alibi", "back", seed, steps=LONGER)
+    found = position_lengths.perplexities(position_lengths.by_place(model, "back"))
     return {"seed": seed, "result": "ALiBi, longer", "steps": LONGER} | found
 
 
 def trace() -> dict[str, list[float]]:
     """Readings of a briefly trained model, and a brief training with ALiBi."""
-    model, other = (position_lengths.build(kind, 0) for kind in ("rotary", "alibi"))
-    position_lengths.train(model, "markov", 0, steps=20)
+    model = position_lengths.trained("rotary", "markov", 0, steps=20)
     found = {moved: [reading(model, moved, n, 2) for n in (1, 39)] for moved in MOVED}
+    other = position_lengths.build("alibi", 0)
     return found | {"alibi": position_lengths.train(other, "back", 0, steps=20)}
 
 

@@ -13,6 +13,7 @@ leaves some of the chosen words or exchanges them; here all of them are hidden.
 from __future__ import annotations
 
 import hashlib
+from copy import deepcopy
 from functools import cache, partial
 from typing import NamedTuple
 
@@ -24,7 +25,9 @@ from attnbook.data import BOS, EOS, PAD, UNK, AlignedPair, Vocabulary, grammar_c
 from attnbook.masks import causal_mask
 from attnbook.training import fit, mean_loss, set_seed
 
-from .language_model import Model, ladder
+from .ladder import best_rate, ladder
+from .language_model import Model
+from .loop import curve, losses
 
 TRIAL = 100  # the seed that chooses rates
 SEEDS = TRIAL, *range(6)  # it comes first
@@ -35,7 +38,6 @@ READ = 1_500  # steps of 32 sentences without labels
 LABELS = 32, 128, 512
 LEARN = 300  # steps of 32 labelled sentences
 TESTED, LOOKED = 500, 100  # sentences to judge on, and of those to look at the weights of
-POINTS = 20  # of a curve of losses
 WAYS = {  # the mask, and what it first learned
     "nothing, causal": ("causal", None),
     "nothing, both sides": ("both", None),
@@ -142,6 +144,12 @@ def kind_loss(reader: Reader, batch: Sentences) -> tuple[Tensor, int]:
     return F.cross_entropy(reader(batch), batch.labels), len(batch.labels)
 
 
+def lessons(task: str, sentences: list[Sentences], seed: int) -> dict:
+    """The batches of a task, and its loss, as `fit` and `mean_loss` take them."""
+    batches = sentences if task == "next" else hidden(sentences, seed)
+    return {"batches": batches, "loss": next_loss if task == "next" else hidden_loss}
+
+
 def read(way: str, seed: int, rate: float, steps: int = READ) -> tuple[Reader, list[float]]:
     """A model that has read sentences without labels, and its losses; none for "nothing"."""
     mask, task = WAYS[way]
@@ -149,19 +157,19 @@ def read(way: str, seed: int, rate: float, steps: int = READ) -> tuple[Reader, l
     reader = Reader(mask)
     if task is None:
         return reader, []
-    batches = drawn(load()[1][0], steps, 32, seed)
-    batches, of = (batches, next_loss) if task == "next" else (hidden(batches, seed), hidden_loss)
-    history = fit(reader, batches, epochs=1, learning_rate=rate, loss=of)
-    return reader, [step["loss"] for step in history.steps]
+    lesson = lessons(task, drawn(load()[1][0], steps, 32, seed), seed)
+    return reader, losses(fit(reader, **lesson, epochs=1, learning_rate=rate))
+
+
+def in_order(pairs: list[AlignedPair]) -> list[Sentences]:
+    """Batches of all sentences, one after the other."""
+    return [collate(pairs[i : i + 100]) for i in range(0, len(pairs), 100)]
 
 
 def read_loss(way: str, reader: Reader, pairs: list[AlignedPair]) -> float | None:
     """The loss of what a model has read for, on other sentences; None for "nothing"."""
     task = WAYS[way][1]
-    batches = [collate(pairs[i : i + 100]) for i in range(0, len(pairs), 100)]
-    if task == "next":
-        return mean_loss(reader, batches, loss=next_loss)
-    return mean_loss(reader, hidden(batches, seed=0), loss=hidden_loss) if task else None
+    return mean_loss(reader, **lessons(task, in_order(pairs), seed=0)) if task else None
 
 
 def labelled(labels: int, seed: int) -> list[AlignedPair]:
@@ -174,15 +182,14 @@ def labelled(labels: int, seed: int) -> list[AlignedPair]:
 def learn(reader: Reader, labels: int, seed: int, rate: float, steps: int = LEARN) -> list[float]:
     """Train on so many labelled sentences, in place; the losses."""
     batches = drawn(labelled(labels, seed), steps, 32, seed)
-    history = fit(reader, batches, epochs=1, learning_rate=rate, loss=kind_loss)
-    return [step["loss"] for step in history.steps]
+    return losses(fit(reader, batches, epochs=1, learning_rate=rate, loss=kind_loss))
 
 
 @torch.no_grad()
 def finds(reader: Reader, pairs: list[AlignedPair]) -> Tensor:
     """Which sentences' kinds it finds, (b,)."""
-    batches = [collate(pairs[i : i + 100]) for i in range(0, len(pairs), 100)]
-    return torch.cat([reader(batch).argmax(dim=1) == batch.labels for batch in batches])
+    found = [reader(batch).argmax(dim=1) == batch.labels for batch in in_order(pairs)]
+    return torch.cat(found)
 
 
 @torch.no_grad()
@@ -199,13 +206,11 @@ def looks(reader: Reader) -> dict[str, list[list[float]]]:
     inner = valid.clone()
     inner[:, :2] = False  # the first two have no place before that is not the first
     inner[:, :-1] &= valid[:, 1:]  # and the last none behind it
-    n = found.shape[-1]
     where = {"before": -1, "behind": 1, "itself": 0}
     given = {name: found.diagonal(step, -2, -1) for name, step in where.items()}  # (b, l, h, ..)
     given["before"] = F.pad(given["before"], (1, 0))
     given["behind"] = F.pad(given["behind"], (0, 1))
     given["first"] = found[..., 0]
-    assert all(g.shape[-1] == n for g in given.values())
     return {name: g.movedim(-1, 1)[inner].mean(dim=0).tolist() for name, g in given.items()}
 
 
@@ -214,13 +219,6 @@ def moved(before: tuple[Tensor, Tensor], after: tuple[Tensor, Tensor]) -> float:
     (a, valid), (b, _) = before, after
     share = (a - b).abs().sum(dim=-1) / 2  # (b, l, h, n)
     return share.movedim(-1, 1)[valid].mean().item()
-
-
-def copy_of(reader: Reader) -> Reader:
-    """Another with the same weights."""
-    other = Reader(reader.mask)
-    other.load_state_dict(reader.state_dict())
-    return other
 
 
 def try_reading(way: str, rate: float) -> dict:
@@ -232,22 +230,17 @@ def try_reading(way: str, rate: float) -> dict:
 
 def try_learning(way: str, start: Reader, rate: float) -> dict:
     """The share of wrong answers after learning at one rate, on sentences to choose by."""
-    reader = copy_of(start)
+    reader = deepcopy(start)
     learn(reader, TRIED_LABELS, TRIAL, rate)
     wrong = 1 - finds(reader, load()[1][1][:TESTED]).double().mean().item()
     return {"way": way, "of": "learning", "rate": rate, "validation": wrong}
-
-
-def best(rows: list[dict]) -> float:
-    """The rate with which least was lost."""
-    return min(rows, key=lambda r: r["validation"])["rate"]
 
 
 @cache
 def trials(way: str) -> tuple[list[dict], list[dict]]:
     """The rows by which the rates of a way were chosen: of its reading, if any, and learning."""
     reading = ladder(partial(try_reading, way), RATES) if WAYS[way][1] else []
-    start, _ = read(way, TRIAL, best(reading) if reading else RATES[0])
+    start, _ = read(way, TRIAL, best_rate(reading) if reading else RATES[0])
     return reading, ladder(partial(try_learning, way, start), RATES)
 
 
@@ -258,15 +251,15 @@ def run(seed: int) -> list[dict]:
     rows = []
     for way in WAYS:
         reading, learning = trials(way)
-        start, losses = read(way, seed, best(reading) if reading else RATES[0])
-        before, curve = weights(start), torch.tensor(losses).chunk(POINTS)
+        start, path = read(way, seed, best_rate(reading) if reading else RATES[0])
+        before = weights(start)
         of_reading = {
-            "loss by step": [part.mean().item() for part in curve] if losses else None,
+            "loss by step": curve(path) if path else None,
             "loss before": read_loss(way, start, load()[1][2][:TESTED]),
         }
         for labels in LABELS:
-            reader = copy_of(start)
-            learned = learn(reader, labels, seed, best(learning))
+            reader = deepcopy(start)
+            learned = learn(reader, labels, seed, best_rate(learning))
             right = finds(reader, load()[1][2][:TESTED])
             rows.append(
                 {
@@ -275,8 +268,8 @@ def run(seed: int) -> list[dict]:
                     "text": "the grammar corpus",
                     "way": way,
                     "labels": labels,
-                    "rate of reading": best(reading) if reading else None,
-                    "rate of learning": best(learning),
+                    "rate of reading": best_rate(reading) if reading else None,
+                    "rate of learning": best_rate(learning),
                     "accuracy": right.double().mean().item(),
                     "right": "".join(str(int(r)) for r in right),  # sentence by sentence
                     "loss of learning": sum(learned[-50:]) / 50,
@@ -293,8 +286,8 @@ def trace() -> dict[str, list[float]]:
     """A brief reading of each way, then a brief learning."""
     found = {}
     for way in WAYS:
-        reader, losses = read(way, 0, RATES[0], steps=10)
-        found[way] = losses + learn(reader, LABELS[0], 0, RATES[0], steps=10)
+        reader, path = read(way, 0, RATES[0], steps=10)
+        found[way] = path + learn(reader, LABELS[0], 0, RATES[0], steps=10)
     return found
 
 

@@ -13,6 +13,7 @@ Qiu et al. 2025.
 from __future__ import annotations
 
 from functools import partial
+from itertools import product
 
 import torch
 from torch import Tensor, nn
@@ -21,6 +22,8 @@ from torch.nn import functional as F
 from attnbook.attention import attention
 from attnbook.masks import causal_mask, window_mask
 from attnbook.normalize import masked_softmax, sink_softmax
+
+from .loop import learn
 
 SEEDS = range(6)
 WITHOUT_FIRST = range(3)  # seeds of the layers without a fixed first token
@@ -107,17 +110,11 @@ def train(kind: str, seed: int, *, first: bool = True, steps: int = STEPS, rate:
     """A layer trained from `seed`, and its loss after each step."""
     torch.manual_seed(seed)
     model, random = Layer(kind), torch.Generator().manual_seed(seed)
-    adam = torch.optim.Adam(model.parameters(), rate)
-    cycle = torch.optim.lr_scheduler.OneCycleLR(adam, rate, total_steps=max(steps, 2))
-    path = []
-    for _ in range(steps):
-        loss = losses(model, draw(BATCH, random, first=first)).mean()
-        adam.zero_grad()
-        loss.backward()
-        adam.step()
-        cycle.step()
-        path.append(loss.item())
-    return model, path
+
+    def loss(step: int) -> Tensor:
+        return losses(model, draw(BATCH, random, first=first)).mean()
+
+    return model, learn(model, loss, steps=steps, rate=rate)
 
 
 @torch.no_grad()
@@ -154,12 +151,12 @@ def judge(model: Layer, *, first: bool = True, seed: int = 10**6) -> dict:
 
 def tried() -> list[dict]:
     """The validation loss of each kind at each rate, seed 0."""
-    rows = []
-    for kind in KINDS:
-        for rate in RATES:
-            model, _ = train(kind, 0, rate=rate)
-            rows.append({"kind": kind, "rate": rate, "loss": judge(model, seed=10**5)["loss"]})
-    return rows
+
+    def trial(kind: str, rate: float) -> dict:
+        model, _ = train(kind, 0, rate=rate)
+        return {"kind": kind, "rate": rate, "loss": judge(model, seed=10**5)["loss"]}
+
+    return [trial(*way) for way in product(KINDS, RATES)]
 
 
 def trace() -> dict[str, list[float]]:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from itertools import product
 from typing import NamedTuple
 
 import torch
@@ -27,7 +28,8 @@ from attnbook.masks import causal_mask, window_mask
 from attnbook.training import History, fit, mean_loss, set_seed
 from attnbook.transformer import EncoderBlock, Stack, TokenEmbedding, TransformerConfig
 
-from .stored import load_weights
+from .loop import losses, parameters
+from .stored import load_into
 
 SEEDS = range(6)
 OF_ALL = range(3)  # seeds of every plan and control; the others are of the mixed plan alone
@@ -160,17 +162,12 @@ def judge(model: nn.Module) -> dict:
 
 def stored(plan: str) -> Recaller:
     """The stored model of a plan, in evaluation mode."""
-    model = Recaller(PLANS[plan])
-    model.load_state_dict(load_weights(FILES[plan]))
-    return model.eval()
+    return load_into(Recaller(PLANS[plan]), FILES[plan])
 
 
 def trace() -> dict[str, list[float]]:
     """A brief training of each plan."""
-    return {
-        plan: [row["loss"] for row in train(plan, rate, 0, steps=20)[1].steps]
-        for plan, rate in CHOSEN.items()
-    }
+    return {plan: losses(train(plan, rate, 0, steps=20)[1]) for plan, rate in CHOSEN.items()}
 
 
 def reread() -> dict[str, dict[str, float]]:
@@ -185,24 +182,24 @@ def reread() -> dict[str, dict[str, float]]:
 
 def tried() -> list[dict]:
     """The held-out loss of each plan at each rate after a short training, one seed."""
-    held_out, rows = draw(50, 1), []
-    for plan in PLANS:
-        for rate in RATES:
-            model, _ = train(plan, rate, 0, TRIAL)
-            value = mean_loss(model, held_out, loss=loss)
-            rows.append({"plan": plan, "rate": rate, "held-out loss": value})
-    return rows
+    held_out = draw(50, 1)
+
+    def trial(plan: str, rate: float) -> dict:
+        value = mean_loss(train(plan, rate, 0, TRIAL)[0], held_out, loss=loss)
+        return {"plan": plan, "rate": rate, "held-out loss": value}
+
+    return [trial(*way) for way in product(PLANS, RATES)]
 
 
 def row(plan: str, model: nn.Module, history: History, **asked) -> dict:
     """What is stored of a training: what was asked of it, its losses, what it answers."""
-    losses = [step["loss"] for step in history.steps]
-    tenth = len(losses) // 10
+    path = losses(history)
+    tenth = len(path) // 10
     return {
         "plan": plan,
         **asked,
-        "parameters": sum(p.numel() for p in model.parameters()),
-        "losses": [sum(losses[i : i + tenth]) / tenth for i in range(0, len(losses), tenth)],
+        "parameters": parameters(model),
+        "losses": [sum(path[i : i + tenth]) / tenth for i in range(0, len(path), tenth)],
         "seconds": history.seconds[0],
         **judge(model),
     }

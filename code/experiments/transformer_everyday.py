@@ -5,22 +5,27 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 
-from torch import Tensor, nn
+from torch import nn
 
 from attnbook.data import tokenize
 from attnbook.data.fra_eng import _lines
 
-from . import everyday, translators
-from .stored import load_weights
+from . import everyday
 from .transformers import Plan
-from .translators import Corpus
 
 SEEDS = range(3)
 PLAN = Plan(
     d_model=96, d_ff=384, learning_rate=4e-3, keep="transformer_everyday", **everyday.RECIPE
 )
 corpus, load = everyday.corpus, everyday.load
+STUDY = everyday.study({PLAN.keep: PLAN})
+trace, reread = STUDY.trace, STUDY.reread
+stored = partial(STUDY.stored, PLAN.keep)  # with given weights
+tried = partial(
+    everyday.study({"Transformer": PLAN}).tried, everyday.RATES, everyday.TRIED, "learning rate"
+)
 
 
 def names() -> list[str]:
@@ -39,27 +44,8 @@ def names() -> list[str]:
     )
 
 
-def stored(weights: dict[str, Tensor]) -> tuple[nn.Module, Corpus]:
-    """The model with given weights, in evaluation mode, and its corpus."""
-    return translators.stored(PLAN, load(), weights)
-
-
-def tried() -> list[dict]:
-    """The rows by which the rate was chosen, as for chapter 4's models."""
-    return everyday.trials("Transformer", PLAN)
-
-
-def trace() -> dict[str, list[float]]:
-    """A brief training."""
-    return {PLAN.keep: translators.trace(PLAN, load())}
-
-
-def reread() -> dict[str, dict[str, float]]:
-    """What the stored weights do."""
-    return {PLAN.keep: translators.reread(*stored(load_weights(PLAN.keep)))}
-
-
 def run(seed: int, keep: Callable[[str, nn.Module], None]) -> dict:
     """One seed."""
-    model, _, losses = translators.train_and_keep(PLAN, load(), seed, keep)
-    return {"seed": seed, **losses, **everyday.judge(model, load(), aligned=True)}
+    row = STUDY.row(PLAN.keep, seed, keep)
+    del row["plan"]  # there is one
+    return row

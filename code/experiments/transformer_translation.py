@@ -8,16 +8,16 @@ that is stored.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
-from torch import Tensor, nn
+from torch import nn
 
 from attnbook.data import Splits
 from attnbook.data.grammar import random_parts
 
 from . import translation, translators
-from .stored import load_weights
 from .transformers import Plan
-from .translators import Corpus
+from .translators import Corpus, Study
 
 SEEDS = range(3)
 JUDGED = translation.JUDGED
@@ -42,32 +42,21 @@ def further(splits: Splits, size: int = FURTHER) -> Splits:
     return splits._replace(train=list(distinct.values()))
 
 
-def stored(weights: dict[str, Tensor]) -> tuple[nn.Module, Corpus]:
-    """The model of "more" with given weights, in evaluation mode, and its test corpus."""
-    return translators.stored(PLANS["more"], load("random"), weights)
+def judge(model: nn.Module, of: Corpus) -> dict:
+    """What the table holds of one trained model."""
+    return {"pairs": len(of.splits.train), **translators.judge(model, of, JUDGED)}
 
 
-def trace() -> dict[str, list[float]]:
-    """A brief training of the plan with dropout and of the one without."""
-    return {name: translators.trace(PLANS[name], load("random")) for name in ("random", "more")}
-
-
-def reread() -> dict[str, dict[str, float]]:
-    """What the stored weights do."""
-    keep = PLANS["more"].keep
-    return {keep: translators.reread(*stored(load_weights(keep)))}
-
-
-def one(name: str, seed: int, keep: Callable[[str, nn.Module], None]) -> dict:
-    """One seed of one plan."""
-    plan = PLANS[name]
-    of = load(plan.split)
-    learnt = of._replace(splits=further(of.splits)) if name == "more" else of
-    model, _, losses = translators.train_and_keep(plan, learnt, seed, keep)
-    row = {"seed": seed, "plan": name, "pairs": len(learnt.splits.train), **losses}
-    return row | translators.judge(model, of, JUDGED)
+STUDY = Study(PLANS, load, judge=judge, traced=("random", "more"))
+trace, reread = STUDY.trace, STUDY.reread
+stored = partial(STUDY.stored, "more")  # with given weights
 
 
 def run(seed: int, keep: Callable[[str, nn.Module], None]) -> list[dict]:
     """One seed of every plan, the long one with the first seed only."""
-    return [one(name, seed, keep) for name in PLANS if name != "more" or seed == SEEDS[0]]
+    rows = [STUDY.row(name, seed) for name in ("random", "templates")]
+    if seed == SEEDS[0]:
+        of = load("random")
+        of = of._replace(splits=further(of.splits))
+        rows.append(STUDY.row("more", seed, keep, of))
+    return rows

@@ -6,15 +6,12 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-
-from torch import Tensor, nn
 
 from attnbook.data import grammar_corpus
+from attnbook.training import History
 
 from . import translators
-from .stored import load_weights
-from .translators import Corpus, Plan
+from .translators import Corpus, Plan, Study
 
 SEEDS = range(3)
 JUDGED = 2_000  # test pairs
@@ -33,6 +30,11 @@ PLANS = {
 KEPT = {name: plan for name, plan in PLANS.items() if plan.keep}
 
 
+def losses(history: History) -> dict[str, float]:
+    """The last losses, and the least of those on validation pairs."""
+    return translators.last(history) | {"least held-out loss": history.best["validation"]}
+
+
 @functools.cache
 def load(split: str) -> Corpus:
     """The grammar corpus under one of its splits."""
@@ -46,31 +48,6 @@ def corpus() -> str:
     return translators.digest((pair for part in parts for pair in part), classes=True)
 
 
-def stored(name: str, weights: dict[str, Tensor]) -> tuple[nn.Module, Corpus]:
-    """The model of a plan with given weights, in evaluation mode, and its corpus."""
-    return translators.stored(PLANS[name], load(PLANS[name].split), weights)
-
-
-def trace() -> dict[str, list[float]]:
-    """A brief training of each plan whose weights are kept."""
-    return {name: translators.trace(plan, load(plan.split)) for name, plan in KEPT.items()}
-
-
-def reread() -> dict[str, dict[str, float]]:
-    """What the stored weights of each plan do."""
-    return {
-        plan.keep: translators.reread(*stored(name, load_weights(plan.keep)))
-        for name, plan in KEPT.items()
-    }
-
-
-def run(seed: int, keep: Callable[[str, nn.Module], None]) -> list[dict]:
-    """One seed of every plan."""
-    rows = []
-    for name, plan in PLANS.items():
-        of = load(plan.split)
-        model, history, losses = translators.train_and_keep(plan, of, seed, keep)
-        losses["least held-out loss"] = history.best["validation"]
-        judged = translators.judge(model, of, JUDGED)
-        rows.append({"seed": seed, "plan": name, **losses, **judged})
-    return rows
+judge = functools.partial(translators.judge, most=JUDGED)
+STUDY = Study(PLANS, load, judge=judge, losses=losses, traced=KEPT)
+run, stored, trace, reread = STUDY.run, STUDY.stored, STUDY.trace, STUDY.reread

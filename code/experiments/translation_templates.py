@@ -10,6 +10,7 @@ from __future__ import annotations
 from torch import nn
 
 from . import translation_plateau, translators
+from .translators import Study
 
 SEEDS = translation_plateau.SEEDS
 JUDGED = translation_plateau.JUDGED  # of known templates, and as many of new ones
@@ -17,27 +18,15 @@ PLANS = {name: plan._replace(split="templates") for name, plan in translation_pl
 corpus, load = translation_plateau.corpus, translation_plateau.load
 
 
-def trace() -> dict[str, list[float]]:
-    """A brief training of each plan."""
-    return {name: translators.trace(plan, load(plan.split)) for name, plan in PLANS.items()}
-
-
-def judge(model: nn.Module, of: translators.Corpus) -> dict[str, dict]:
+def judge(model: nn.Module, of: translators.Corpus) -> dict:
     """What a table holds of one model on known templates, and on new ones."""
     known = of._replace(splits=of.splits._replace(test=of.splits.validation))
     return {
-        name: translators.judge(model, pairs, JUDGED)
-        for name, pairs in (("known", known), ("new", of))
+        "pairs": len(of.splits.train),
+        "known": translators.judge(model, known, JUDGED),
+        "new": translators.judge(model, of, JUDGED),
     }
 
 
-def one(name: str, seed: int) -> dict:
-    """One seed of one plan."""
-    model, of, curves = translation_plateau.taught(PLANS[name], seed)
-    pairs = len(of.splits.train)
-    return {"seed": seed, "plan": name, "pairs": pairs, **curves, **judge(model, of)}
-
-
-def run(seed: int) -> list[dict]:
-    """One seed of every plan."""
-    return [one(name, seed) for name in PLANS]
+STUDY = Study(PLANS, load, judge=judge, losses=translators.curves)
+run, trace = STUDY.run, STUDY.trace

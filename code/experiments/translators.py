@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from typing import NamedTuple
 from unittest.mock import patch
 
@@ -21,7 +20,11 @@ from attnbook.data import AlignedPair, Splits, Vocabulary, collate, length_batch
 from attnbook.decoding import greedy
 from attnbook.metrics import bleu, exact_match, expected_error_rate, hit_rate
 from attnbook.recurrent import recurrent_translator
-from attnbook.training import History, fit, mean_loss, set_seed, translation_loss
+from attnbook.training import History, fit, mean_loss, set_seed
+
+from .loop import losses, parameters
+from .plans import plan_of
+from .stored import load_weights
 
 LENGTHS = ((3, 10), (11, 20), (21, 30), (31, 40))  # source tokens, both ends included
 CONTENT = ("adjective", "noun", "verb")
@@ -29,40 +32,15 @@ TRACED = 20  # steps of a trace
 READ = 100  # test pairs on which stored weights are read again
 
 
-class Plan(NamedTuple):
-    """One way to train a translator: which attention, on which split, for how long."""
-
-    attention: str | None  # where the query is taken: "before" or "after" the step; None: nowhere
-    score: str = "additive"
-    split: str = "random"
-    epochs: int = 9
-    learning_rate: float = 5e-3
-    hidden_size: int = 128
-    dropout: float = 0.0
-    label_smoothing: float = 0.0
-    betas: tuple[float, float] = (0.9, 0.999)  # of Adam
-    batch_size: int = 64
-    size: int | None = None  # how many of the training pairs, None: all
-    keep: str = ""  # the name under which seed 0 is stored, "" if it is not
-
-    def model(self, source_size: int, target_size: int) -> nn.Module:
-        """An untrained one for vocabularies of these sizes."""
-        names = "attention", "score", "hidden_size", "dropout"
-        return recurrent_translator(
-            source_size, target_size, **{name: getattr(self, name) for name in names}
-        )
-
-    def options(self) -> dict:
-        """What `fit` is told besides epochs and rate."""
-        return training_options(self)
-
-
-def training_options(plan) -> dict:
-    """The loss and the optimiser of a plan, recurrent or Transformer, as `fit` takes them."""
-    return {
-        "loss": partial(translation_loss, label_smoothing=plan.label_smoothing),
-        "optimizer": partial(torch.optim.Adam, betas=plan.betas),
-    }
+Plan = plan_of(
+    recurrent_translator,
+    attention=None,  # where the query is taken: "before" or "after" the step; None: nowhere
+    score="additive",
+    split="random",
+    epochs=9,
+    learning_rate=5e-3,
+    hidden_size=128,
+)
 
 
 class Corpus(NamedTuple):
@@ -102,8 +80,8 @@ def train(plan, of: Corpus, seed: int, **options) -> tuple[nn.Module, History]:
     pairs = of.splits.train[: plan.size]
     batches = length_batches(pairs, *vocabularies, plan.batch_size, seed=seed)
     held_out = length_batches(of.splits.validation, *vocabularies, 100)
-    given = {"epochs": plan.epochs, "learning_rate": plan.learning_rate, **plan.options()}
-    return model, fit(model, batches, validation=held_out, seed=seed, **(given | options))
+    options = plan.options() | options
+    return model, fit(model, batches, validation=held_out, seed=seed, **options)
 
 
 def train_and_keep(plan, of: Corpus, seed: int, keep: Callable) -> tuple[nn.Module, History, dict]:
@@ -111,8 +89,18 @@ def train_and_keep(plan, of: Corpus, seed: int, keep: Callable) -> tuple[nn.Modu
     model, history = train(plan, of, seed)
     if plan.keep and seed == 0:
         keep(plan.keep, model)
-    last = history.epochs[-1]
-    return model, history, {"loss": last["loss"], "held-out loss": last["validation"]}
+    return model, history, last(history)
+
+
+def last(history: History) -> dict[str, float]:
+    """Both losses after the last pass."""
+    return {name: values[-1] for name, values in curves(history).items()}
+
+
+def curves(history: History) -> dict[str, list[float]]:
+    """Both losses after every pass."""
+    names = {"loss": "loss", "held-out loss": "validation"}
+    return {name: [row[key] for row in history.epochs] for name, key in names.items()}
 
 
 def stored(plan, of: Corpus, weights: dict[str, Tensor]) -> tuple[nn.Module, Corpus]:
@@ -132,7 +120,7 @@ def trace(plan, of: Corpus, *, train: Callable = train) -> list[float]:
     few = of._replace(splits=of.splits._replace(validation=of.splits.validation[:READ]))
     with patch.object(F, "dropout", _dropout):
         _, history = train(brief, few, 0)
-    return [row["loss"] for row in history.steps] + [history.epochs[0]["validation"]]
+    return [*losses(history), history.epochs[0]["validation"]]
 
 
 def _dropout(x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
@@ -214,7 +202,7 @@ def judge(model: nn.Module, of: Corpus, most: int | None = None) -> dict:
     reading = read(model, pairs, of)
     both = reading.written, [pair.target for pair in pairs]
     row = {
-        "parameters": sum(p.numel() for p in model.parameters()),
+        "parameters": parameters(model),
         "accuracy": torch.cat(reading.correct).float().mean().item(),
         "bleu": bleu(*both),
         "exact": exact_match(*both),
@@ -252,3 +240,67 @@ def against_gold(weights: Sequence[Tensor], pairs: Sequence) -> dict:
         "content": sum(rate.rate * rate.tokens for rate in content) / tokens,
         "classes": {name: rate.rate for name, rate in classes.items()},
     }
+
+
+class Study:
+    """An experiment with translators: what the tests and `make train` ask of its plans.
+
+    Args:
+        plans: by name.
+        load: the corpus of a split, which a plan names.
+        judge: (model, corpus) -> what a row says of a trained model besides its losses.
+        losses: those that a row holds, `last` or `curves`.
+        traced: names of the plans that are trained briefly by `trace`; None: all.
+    """
+
+    def __init__(
+        self,
+        plans: dict,
+        load: Callable[[str], Corpus],
+        *,
+        judge: Callable[[nn.Module, Corpus], dict] = judge,
+        losses: Callable[[History], dict] = last,
+        traced: Iterable[str] | None = None,
+    ):
+        self.plans, self.load, self.judge, self.losses = plans, load, judge, losses
+        self.traced = plans if traced is None else traced
+
+    def row(
+        self, name: str, seed: int, keep: Callable | None = None, of: Corpus | None = None
+    ) -> dict:
+        """One seed of one plan, trained and judged on its corpus, or on another."""
+        plan = self.plans[name]
+        of = of or self.load(plan.split)
+        model, history, _ = train_and_keep(plan, of, seed, keep)
+        return {"seed": seed, "plan": name, **self.losses(history), **self.judge(model, of)}
+
+    def run(self, seed: int, keep: Callable | None = None) -> list[dict]:
+        """One seed of every plan."""
+        return [self.row(name, seed, keep) for name in self.plans]
+
+    def stored(self, name: str, weights: dict[str, Tensor]) -> tuple[nn.Module, Corpus]:
+        """The model of a plan with given weights, in evaluation mode, and its corpus."""
+        return stored(self.plans[name], self.load(self.plans[name].split), weights)
+
+    def trace(self) -> dict[str, list[float]]:
+        """A brief training of each plan."""
+        plans = {name: self.plans[name] for name in self.traced}
+        return {name: trace(plan, self.load(plan.split)) for name, plan in plans.items()}
+
+    def reread(self) -> dict[str, dict[str, float]]:
+        """What the stored weights of each plan do."""
+        kept = {plan.keep: name for name, plan in self.plans.items() if plan.keep}
+        return {file: reread(*self.stored(kept[file], load_weights(file))) for file in kept}
+
+    def tried(self, rates: Sequence[float], epochs: int, column: str = "rate") -> list[dict]:
+        """Held-out loss of seed 0 after a brief training of each plan with each rate.
+
+        The rates were chosen by it; what is judged on plays no part.
+        """
+
+        def trial(name: str, rate: float) -> dict:
+            plan = self.plans[name]._replace(epochs=epochs, learning_rate=rate)
+            _, history = train(plan, self.load(plan.split), 0)
+            return {"plan": name, column: rate, "held-out loss": history.epochs[-1]["validation"]}
+
+        return [trial(name, rate) for name in self.plans for rate in rates]

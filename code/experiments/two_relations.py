@@ -18,6 +18,8 @@ from torch.nn import functional as F
 
 from attnbook.multihead import MultiHeadAttention
 
+from .loop import learn, parameters
+
 SEEDS = range(6)
 RELATIONS = ("left", "match")  # two to the left, and the matching key
 PLACES, KEYS, VALUES = 10, 16, 8
@@ -98,20 +100,14 @@ class TwoRelations(nn.Module):
 
 
 def train(model: TwoRelations, steps: int, generator: torch.Generator) -> list[float]:
-    """Adam on fresh sequences, one cycle of the rate up to 0.01; the loss after each step."""
-    adam = torch.optim.Adam(model.parameters(), lr=1e-2)
-    cycle = torch.optim.lr_scheduler.OneCycleLR(adam, 1e-2, total_steps=steps)
-    losses = []
-    for _ in range(steps):
+    """Fresh sequences at each step, a rate up to 0.01; the loss after each step."""
+
+    def loss(step: int) -> Tensor:
         examples = draw(128, generator)
         logits, _ = model(*examples[:3])
-        loss = F.cross_entropy(logits.flatten(0, 2), examples.answers.flatten())
-        adam.zero_grad()
-        loss.backward()
-        adam.step()
-        cycle.step()
-        losses.append(loss.item())
-    return losses
+        return F.cross_entropy(logits.flatten(0, 2), examples.answers.flatten())
+
+    return learn(model, loss, steps=steps, rate=1e-2)
 
 
 def trained(name: str, seed: int) -> TwoRelations:
@@ -120,7 +116,7 @@ def trained(name: str, seed: int) -> TwoRelations:
     torch.manual_seed(seed)
     model = TwoRelations(d_model, num_heads, hidden)
     train(model, steps, torch.Generator().manual_seed(seed))
-    return model.eval()
+    return model
 
 
 def held_out(count: int = 1000) -> Examples:
@@ -222,7 +218,7 @@ def run(seed: int) -> list[dict]:
         model = trained(name, seed)
         left, match, both = accuracy(model, examples).tolist()
         row = {"model": name, "seed": seed, "left": left, "match": match, "both": both}
-        row["parameters"] = sum(p.numel() for p in model.parameters())
+        row["parameters"] = parameters(model)
         row["among two"] = among_two(model, examples).tolist()
         row["same answer"] = same_answer(model, examples)
         row["all ways"] = right_all_ways(model, examples)

@@ -21,6 +21,7 @@ from attnbook import data, decoding
 from attnbook.data import why_missing
 from experiments import language_model as lm
 from experiments import language_parts, pretraining
+from experiments.ladder import ladder
 from experiments.stored import load_record, load_table
 
 
@@ -219,9 +220,23 @@ def test_the_stored_tables_are_whole():
 @settings(max_examples=30, deadline=None)
 @given(st.floats(-12, 2))
 def test_a_ladder_of_rates_goes_on_until_the_best_is_inside(peak):
-    rows = lm.ladder(
+    rows = ladder(
         lambda rate: {"rate": rate, "validation": abs(math.log2(rate) - peak)}, [1 / 4, 1 / 2, 1]
     )
     assert is_best_inside(min(rows, key=lambda r: r["validation"])["rate"], rows)
     rates = [row["rate"] for row in rows]
     assert all(b == 2 * a for a, b in pairwise(rates))
+
+
+@given(st.integers(0, 5), st.sampled_from([min, max]))
+def test_a_ladder_of_given_rates_stays_among_them(peak, best):
+    sign = 1 if best is min else -1
+    rows = ladder(
+        lambda rate: {"rate": rate, "found": sign * abs(rate - peak)},
+        [2, 3],
+        key="found",
+        among=range(6),
+        best=best,
+    )
+    rates = [row["rate"] for row in rows]
+    assert rates == list(range(min(2, max(peak - 1, 0)), max(3, min(peak + 1, 5)) + 1))

@@ -6,6 +6,7 @@ from torch import nn
 
 from experiments import norm_warmup, position_lengths
 from experiments import other_settings as other
+from experiments.loop import POINTS
 from experiments.stored import load_record, load_table
 
 
@@ -15,7 +16,7 @@ def test_every_norm_is_tried_at_every_rate_for_as_many_steps():
     ways = [(norm, warmup, rate) for norm, warmup in norm_warmup.WAYS for rate in norm_warmup.RATES]
     assert found == [(seed, *way) for seed, way in product(norm_warmup.SEEDS, ways)]
     assert {row["steps"] for row in rows} == {norm_warmup.STEPS}
-    assert all(len(row["loss by step"]) == norm_warmup.POINTS for row in rows)
+    assert all(len(row["loss by step"]) == POINTS for row in rows)
 
 
 def test_the_other_settings_change_what_they_say_and_nothing_else():

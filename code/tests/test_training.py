@@ -256,6 +256,19 @@ def test_a_step_is_the_clipped_gradient_at_the_schedules_rate(schedule, share, c
     assert json.loads(json.dumps(asdict(history))) == asdict(history)
 
 
+def test_without_a_schedule_a_hook_of_the_optimizer_may_change_its_rate():
+    def halved(optimizer, *_):
+        optimizer.param_groups[0]["lr"] /= 2
+
+    def sgd(parameters, lr):
+        optimizer = torch.optim.SGD(parameters, lr)
+        optimizer.register_step_post_hook(halved)
+        return optimizer
+
+    _, history = fit(learning_rate=0.5, schedule=None, optimizer=sgd)
+    assert [row["learning_rate"] for row in history.steps] == [0.5 / 2**s for s in range(8)]
+
+
 def test_a_loss_that_is_not_finite_is_an_error_and_spoils_no_weights():
     def loss(model, batch):
         mean, count = ab.translation_loss(model, batch)

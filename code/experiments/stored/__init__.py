@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 FOLDER = Path(__file__).resolve().parent
 LARGEST = 3_000_000  # bytes of a file of weights
@@ -94,6 +94,12 @@ def load_weights(name: str) -> dict[str, Tensor]:
     tensors = load(data)
     tensors |= {key: tensors[of] for key, of in _note(data).get("shared", {}).items()}
     return {key: t.float() if t.dtype == torch.float16 else t for key, t in tensors.items()}
+
+
+def load_into(model: nn.Module, name: str) -> nn.Module:
+    """The model with the stored weights of `name`, in evaluation mode."""
+    model.load_state_dict(load_weights(name))
+    return model.eval()
 
 
 def _note(data: bytes) -> dict:
