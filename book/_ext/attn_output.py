@@ -1,8 +1,7 @@
-"""What cells print, made readable: findings as sentences, columns as tables, long code folded.
+"""What cells show, made readable: findings as sentences, data frames as tables, long code folded.
 
 A cell that asserts prints its finding; where all that it prints is sentences they are set as such.
-Columns under a head become a table with its numbers on the right, also between other lines.
-Anything else stays as printed.
+A data frame has the tables' look of the site. Anything else stays as it is.
 Of a cell longer than `LONGEST` lines the rest is folded, but never an assertion.
 """
 
@@ -18,79 +17,13 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 
 MANY = 4  # tables of one output: folded under their headings
 LONGEST, SPARE = 24, 4  # lines of a cell that are shown; fewer than these more are not folded
-NUMBER = re.compile(
-    r"[-+−]?[\d.,]+(?:e[-+]?\d+)?%?(?: (?:to|of) [\d.,]+%?| \([\d.,]+ to [\d.,]+\))?|[–-]|nan"
-)
+LOOK = re.compile(r'<style.*?</style>\s*| border="1"| style="text-align: right;"', re.DOTALL)
 
 
-def places(line: str) -> list[tuple[int, int]]:
-    """Where the cells of a line begin and end."""
-    return [found.span() for found in re.finditer(r"\S+(?: \S+)*", line)]
-
-
-def columns(text: str) -> list[list[str]]:
-    """The cells of a printed table, its head first; none where it is not clearly one.
-
-    Every line has as many cells as the head, or the head one fewer; cells are two spaces apart. A
-    line may end early, if what it has stands under its own heads. All but the first column are
-    numbers, and the head is none.
-    """
-    lines = text.strip("\n").split("\n")
-    rows = [re.split(r" {2,}", line.strip()) for line in lines]
-    if len(rows) < 3 or not all(rows[0]):
-        return []
-    if lines[0][0] == " " and len(rows[0]) == len(rows[1]) - 1:
-        rows[0] = ["", *rows[0]]
-    wide = len(rows[0])
-    heads = [(0, 0), *places(lines[0])][-wide:]
-    for line, row in zip(lines[1:], rows[1:], strict=True):
-        under = zip(places(line)[1:], heads[1:], strict=False)
-        if 1 < len(row) < wide == len(heads) and all(a < d and c < b for (a, b), (c, d) in under):
-            row += [""] * (wide - len(row))
-    numbers = [cell for row in rows[1:] for cell in row[1:] if cell]
-    if wide < 2 or any(len(row) != wide for row in rows):
-        return []
-    named = not any(NUMBER.fullmatch(cell) for cell in rows[0])
-    return rows if named and all(map(NUMBER.fullmatch, numbers)) else []
-
-
-def parts(text: str) -> list[str | list[list[str]]]:
-    """The tables of a printed text, as `columns` gives them, and what stands between, in order.
-
-    Lines right under another line of several cells belong to it and make no table of their own.
-    """
-    lines = text.strip("\n").split("\n")
-    found, plain = [], []
-    while lines:
-        under = bool(plain) and len(places(plain[-1])) > 1
-        ends = range(0 if under else len(lines), 2, -1)
-        tables = ((end, columns("\n".join(lines[:end]))) for end in ends)
-        end, rows = next(((end, rows) for end, rows in tables if rows), (1, []))
-        if rows:
-            found += ["\n".join(plain)] if any(plain) else []
-            found.append(rows)
-            plain = []
-        else:
-            plain.append(lines[0])
-        lines = lines[end:]
-    return found + (["\n".join(plain)] if any(plain) else [])
-
-
-def table(rows: list[list[str]]) -> nodes.table:
-    """A table of the printed cells."""
-    group = nodes.tgroup(cols=len(rows[0]))
-    group += [nodes.colspec(colwidth=1) for _ in rows[0]]
-    head, body = nodes.thead(), nodes.tbody()
-    for n, row in enumerate(rows):
-        line = nodes.row()
-        for place, cell in enumerate(row):
-            number = place > 0 or all(NUMBER.fullmatch(r[0]) for r in rows[1:])
-            entry = nodes.entry("", nodes.paragraph("", cell))
-            entry["classes"] += ["attn-number"] if number else []
-            line += entry
-        (body if n else head).append(line)
-    group += [head, body]
-    return nodes.table("", group, classes=["attn-printed-table"])
+def bare(html: str) -> str:
+    """A data frame's HTML without the looks that pandas gives it, in a box that may scroll."""
+    html = LOOK.sub("", html).replace('class="dataframe"', 'class="table dataframe"')
+    return html.replace("<div>", '<div class="pst-scrollable-table-container">', 1)
 
 
 class ShowOutput(SphinxPostTransform):
@@ -119,27 +52,11 @@ class ShowOutput(SphinxPostTransform):
                         for made in tables:
                             lay_under(made)
                     for block in list(part.findall(nodes.literal_block)):
-                        show(block, asserts=bool(assertion_lines(code)))
-
-
-def show(block: nodes.literal_block, *, asserts: bool) -> None:
-    """Replace a printed text by what it is, part by part; a line over a table is its title."""
-    shown, found = [], parts(block.astext())
-    for part, below in itertools.zip_longest(found, found[1:]):
-        if not isinstance(part, str):
-            shown.append(table(part))
-            continue
-        lines = part.strip("\n").split("\n")
-        over = below is not None and len(places(lines[-1])) == 1
-        title = nodes.paragraph("", lines.pop(), classes=["attn-over-table"]) if over else None
-        text = "\n".join(lines)
-        if asserts and (sentences := findings(text)):
-            shown += sentences
-        elif text:
-            shown.append(nodes.literal_block(text, "", nodes.Text(text), **block.attributes))
-        shown += [title] if over else []
-    if not (len(shown) == 1 and isinstance(shown[0], nodes.literal_block)):
-        block.replace_self(shown)
+                        if assertion_lines(code) and (sentences := findings(block.astext())):
+                            block.replace_self(sentences)
+                    for raw in part.findall(nodes.raw):
+                        if 'class="dataframe"' in raw.astext():
+                            raw.children = [nodes.Text(bare(raw.astext()))]
 
 
 def close_up(source: nodes.container) -> None:

@@ -10,13 +10,12 @@ import re
 from pathlib import Path
 from urllib.parse import quote
 
-from attn_panels import stacked
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.images import get_image_size
 
-IMG, ALT = re.compile("<img [^>]*>"), re.compile(' alt="([^"]*)"')
+ALT = re.compile(' alt="([^"]*)"')
 
 
 class sized_picture(nodes.image):
@@ -75,7 +74,7 @@ def visit_sized_picture(translator, node) -> None:
         tag += dark.replace('.png"', '-dark.png"', 1)
         # on a phone a wide figure scrolls rather than shrink until its labels cannot be read
         tag = f'<span class="attn-scroll" style="--attn-drawn: {node["width"]}px">{tag}</span>'
-    form = narrow_of(translator.builder, tag, node) if node.get("narrow") else stack_of(tag, node)
+    form = narrow_of(translator.builder, tag, node) if node.get("narrow") else ""
     translator.body.append(tag + form)
     raise nodes.SkipNode
 
@@ -98,25 +97,6 @@ def narrow_of(builder, tag: str, node) -> str:
         for kind, end in kinds.items()
     )
     return f'<span class="attn-stack" role="img" aria-label="{ALT.search(tag)[1]}">{images}</span>'
-
-
-def stack_of(tag: str, node) -> str:
-    """The panels of a figure one below the other, for a phone; nothing if it has no panels."""
-    scale, rows = node.get("panels", (1, []))
-    if not rows:
-        return ""
-    alt = ALT.search(tag)[1]
-    images = "".join(IMG.findall(tag)).replace(f' alt="{alt}"', ' alt=""')
-    images = images.replace("attn-picture", "attn-part")
-
-    def window(at):
-        x, y, wide, high = (round(scale * n, 2) for n in at)
-        place = f"width: {scale * int(node['width']):.2f}px; margin: {-y}px 0 0 {-x}px"
-        shown = images.replace(" loading=", f' style="{place}" loading=')
-        return f'<span style="width: {wide}px; height: {high}px">{shown}</span>'
-
-    drawn = "".join(f"<span>{''.join(map(window, row))}</span>" for row in rows)
-    return f'<span class="attn-stack" role="img" aria-label="{alt}">{drawn}</span>'
 
 
 class DelayPictures(SphinxPostTransform):
@@ -144,9 +124,7 @@ class DelayPictures(SphinxPostTransform):
                     picture["classes"].append("attn-figure")
                 picture["width"], picture["height"] = sizes
                 if node["uri"].endswith(".png"):
-                    png = (Path(self.env.srcdir) / node["uri"].lstrip("/")).read_bytes()
                     picture["narrow"] = node.get("narrow") or forms.get(Path(node["uri"]).stem)
-                    picture["panels"] = stacked(png, int(sizes[0]))
                 node.replace_self(picture)
 
 

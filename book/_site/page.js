@@ -27,7 +27,7 @@ if (theirs) {
 }
 
 const reach = () => {
-  for (const box of document.querySelectorAll(".attn-scroll")) {
+  for (const box of document.querySelectorAll(".attn-scroll, .pst-scrollable-table-container")) {
     if (box.scrollWidth > box.clientWidth + 1) box.tabIndex = 0;
     else box.removeAttribute("tabindex");
   }

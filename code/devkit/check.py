@@ -5,6 +5,7 @@ Used by the tests, by pre-commit and after `make notebooks`. Each check yields i
 
 import json
 import re
+from itertools import pairwise
 
 from devkit.clean import (
     ADDRESS,
@@ -28,6 +29,7 @@ MACHINE_PATH = re.compile(
     r"(?<![\w.~:/-])/(?:home|Users|root|tmp|work|opt|mnt|private|var/folders)/[\w.-]+"
     r"|\b[A-Z]:\\Users\\|ipykernel_\d+"
 )
+FIGURES = re.compile(r"[-+−]?[\d.]|[–-]$|$")
 BARE_IMAGE = re.compile(r"!\[\s*\]\(")
 
 
@@ -109,6 +111,18 @@ def no_machine(nb):
         yield f"the metadata names a path of a machine: {found[0]}"
 
 
+def no_printed_tables(nb):
+    """A table is a data frame: a head of words is not printed over columns of numbers."""
+    for number, cell in enumerate(code_cells(nb), start=1):
+        for output in cell.outputs:
+            lines = joined(output.get("text", "")).split("\n")
+            for head, row in pairwise(re.split(" {2,}", line.strip()) for line in lines):
+                under = len(row) - len(head) in (0, 1) and all(map(FIGURES.match, row[1:]))
+                if under and len(head) > 1 and not any(map(FIGURES.match, head)):
+                    yield f"code cell {number} prints a table: show a pandas.DataFrame"
+                    break
+
+
 def no_semicolons(nb):
     """nbval does not honour a closing `;`: write `_ = ...`."""
     for number, cell in enumerate(code_cells(nb), start=1):
@@ -168,6 +182,7 @@ CHECKS = (
     alternative_text,
     clean_metadata,
     no_machine,
+    no_printed_tables,
     no_semicolons,
     repeatable,
     gated_cells,

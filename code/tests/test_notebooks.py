@@ -109,6 +109,8 @@ FAULTS = [  # what is wrong with which part of a good notebook, and words that n
     ("/home/someone", lambda nb: nb.cells[1].update(source="open('/home/someone/mine.txt')")),
     ("prints '0x...'", lambda nb: printed(nb.cells[1], "<object object at 0x...>")),
     ("prints '<cell>'", lambda nb: printed(nb.cells[1], "<cell>:1: UserWarning: x", "stderr")),
+    ("prints a table", lambda nb: printed(nb.cells[1], "   left  right\none  0.22   1.00")),
+    ("prints a table", lambda nb: printed(nb.cells[1], "right  a  b\none   0.22  –\ntwo   1.00")),
     ("ends with ';'", lambda nb: nb.cells[1].update(source="1 + 1;\n")),
     ("not nbval-ignore-output", lambda nb: nb.cells[3].metadata.update(tags=["gpu"])),
     ("carries its source", lambda nb: widgets(nb)["a" * 32].update(state=STATE)),

@@ -7,7 +7,9 @@ import attn_claims
 import attn_frame
 import attn_output
 import attn_signature
+import nbformat
 import pytest
+from bs4 import BeautifulSoup
 from docutils import nodes
 
 from attnbook.plots import look
@@ -109,55 +111,26 @@ def test_a_finding_is_told_from_what_is_printed_in_columns(text, is_one):
     assert bool(attn_claims.finding(text)) == is_one
 
 
-def test_columns_under_a_head_become_a_table_and_nothing_else_does():
-    printed = "           left  match\none head   0.22   1.00\ntwo heads  1.00   1.00"
-    rows = [["", "left", "match"], ["one head", "0.22", "1.00"], ["two heads", "1.00", "1.00"]]
-    assert attn_output.columns(printed) == rows
-    numbers = [entry["classes"] for entry in attn_output.table(rows).findall(nodes.entry)]
-    assert numbers == [[], ["attn-number"], ["attn-number"]] * 3
-    short = "           left  match\none head   0.22   1.00\ntwo heads  1.00"
-    assert attn_output.columns(short) == [*rows[:2], ["two heads", "1.00", ""]]
-    for other in (
-        "           left  match\none head   0.22   1.00\ntwo heads         1.00",  # a hole
-        "a  b\n1  2",  # two lines
-        "left  match\nyes  no\nno  yes",  # words below
-        "1  2\n3  4\n5  6",  # no head
-        "a  b\n1  2\n3  4  5",  # uneven
-    ):
-        assert attn_output.columns(other) == []
+FRAMES = [
+    output.data
+    for path in sorted((ROOT / "book").glob("*.ipynb"))
+    for cell in nbformat.read(path, as_version=4).cells
+    for output in cell.get("outputs", [])
+    if "dataframe" in output.get("data", {}).get("text/html", "")
+]
 
 
-def test_tables_are_found_between_other_lines_and_nothing_is_lost():
-    printed = "           left  match\none head   0.22   1.00\ntwo heads  1.00   1.00"
-    rows = attn_output.columns(printed)
-    text = f"three seeds\n{printed}\nwithout the first head: 0.22\n\n{printed}"
-    assert attn_output.parts(text) == ["three seeds", rows, "without the first head: 0.22", rows]
-    for other in (
-        f"           of one  of two\n{printed}",  # a head of two lines
-        "token    E7 B5\nto find  P  P\nleft     0  0\nmatch    3  3",
-        "one line",
-        "",
-    ):
-        assert attn_output.parts(other) == ([other] if other else [])
-
-    cell = nodes.container("", nodes.literal_block(text, text, language="none"))
-    attn_output.show(cell[0], asserts=False)
-    assert [type(part).__name__ for part in cell] == ["paragraph", "table"] * 2
-    assert cell[2].astext() == "without the first head: 0.22"  # the title of what is below
-
-    told = "one head learns one relation and gives up the other"
-    text = f"{told}\nstep  100\nright answers\n{printed}\n{told}"
-    for asserts, last in ((False, "literal_block"), (True, "paragraph")):
-        cell = nodes.container("", nodes.literal_block(text, text, language="none"))
-        attn_output.show(cell[0], asserts=asserts)
-        kinds = [type(part).__name__ for part in cell]
-        assert kinds == ["literal_block", "paragraph", "table", last]
-        assert [cell[i].astext() for i in (0, 1, 3)] == [
-            f"{told}\nstep  100",
-            "right answers",
-            told,
-        ]
-        assert [part["classes"] for part in cell[1:2]] == [["attn-over-table"]]
+def test_every_data_frame_becomes_one_table_and_loses_no_word():
+    assert len(FRAMES) > 40 and all("text/plain" in data for data in FRAMES)
+    for data in FRAMES:
+        before, after = (
+            BeautifulSoup(html, "html.parser")
+            for html in (data["text/html"], attn_output.bare(data["text/html"]))
+        )
+        (box,) = after.find_all("div", class_="pst-scrollable-table-container")
+        (table,) = box.find_all("table", class_="table")
+        assert table.get_text() == before.table.get_text()
+        assert not after.style and not after.find_all(style=True)
 
 
 @pytest.mark.parametrize(("lines", "asserts_at", "shown"), [(60, 0, 24), (60, 40, 40), (26, 0, 0)])

@@ -67,4 +67,5 @@ def draw_legend(figure: Figure, scale: Scale, axes: list, gold: bool) -> None:
         handles.append(Patch(facecolor=look.RAMP[0], edgecolor=look.GRID, label="small"))
     if gold:
         handles.append(Patch(facecolor=look.GOLD, edgecolor=look.INK, linewidth=0.8, label="gold"))
-    figure.legend(handles=handles, loc="outside lower left", ncols=len(handles), handlelength=1.6)
+    across = 3 if figure.get_figwidth() <= look.PHONE else 4
+    figure.legend(handles=handles, loc="outside lower left", ncols=across, handlelength=1.6)

@@ -104,8 +104,8 @@ def test_text_code_figures_widgets_and_captions_share_their_left_edge(walked):
     assert len(kinds) == 6
 
 
-def test_on_a_phone_a_figure_s_panels_stand_below_each_other(visit, server, site):
-    """Each within the column, none cut off, and no figure twice; on a desktop they are one."""
+def test_on_a_phone_a_figure_has_its_narrow_form(visit, server, site):
+    """Within the column, and no figure twice; on a desktop only the wide form is seen."""
     with visit(server, width=390) as shown:
         arrive(shown.page, site, server, "book/01_cues.html")
         column = shown.page.locator(".bd-article").bounding_box()["width"]
@@ -115,10 +115,8 @@ def test_on_a_phone_a_figure_s_panels_stand_below_each_other(visit, server, site
             stack.scroll_into_view_if_needed()
             assert stack.get_attribute("aria-label")
             assert stack.locator("xpath=preceding-sibling::*[1]").is_hidden()
-            rows = [row.bounding_box() for row in stack.locator("> span").all()]
-            assert max(row["width"] for row in rows) <= column
-            assert rows[0]["y"] < rows[-1]["y"]
-            part = stack.locator(".attn-part:visible").first
+            part = stack.locator(".attn-part:visible")
+            assert part.bounding_box()["width"] <= column
             part.evaluate("(img) => img.decode()")
             drawn = part.evaluate("(i) => [i.width / i.height, i.naturalWidth / i.naturalHeight]")
             assert drawn[0] == pytest.approx(drawn[1], rel=0.01)
@@ -128,23 +126,24 @@ def test_on_a_phone_a_figure_s_panels_stand_below_each_other(visit, server, site
         assert shown.page.locator(".attn-picture:visible").count() >= 5
 
 
-FADES = """() => [...document.querySelectorAll(".bd-article pre")]
-  .filter((pre) => pre.checkVisibility())
-  .map((pre) => [pre.scrollWidth > pre.clientWidth + 1,
-    parseFloat(getComputedStyle(pre).getPropertyValue("--attn-fade"))])"""
+WIDE = ".bd-article :is(pre, .pst-scrollable-table-container)"
+FADES = f"""() => [...document.querySelectorAll("{WIDE}")]
+  .filter((box) => box.checkVisibility())
+  .map((box) => [box.scrollWidth > box.clientWidth + 1,
+    parseFloat(getComputedStyle(box).getPropertyValue("--attn-fade"))])"""
 
 
-def test_on_a_phone_code_that_goes_on_fades_at_its_right(visit, server, site):
+def test_on_a_phone_code_and_tables_that_go_on_fade_at_their_right(visit, server, site):
     """What fits does not fade, and what is read to its end no longer does."""
     with visit(server, width=390) as shown:
-        arrive(shown.page, site, server, "book/01_cues.html")
+        arrive(shown.page, site, server, "book/02_kernel_regression.html")
         found = shown.page.evaluate(FADES)
         assert {scrolls: {fade for s, fade in found if s == scrolls} for scrolls in (0, 1)} == {
             False: {0},
             True: {32},
         }
         shown.page.evaluate(
-            "document.querySelectorAll('.bd-article pre').forEach((pre) => pre.scrollBy(9999, 0))"
+            f"document.querySelectorAll('{WIDE}').forEach((box) => box.scrollBy(9999, 0))"
         )
         shown.page.wait_for_function(f"({FADES})().every(([, fade]) => fade === 0)")
 
