@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -27,7 +28,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 @pytest.fixture(scope="session")
 def site() -> Path:
-    """The built site: `ATTNBOOK_SITE` if set, else built now by `make book`, once for a run."""
+    """The built site: `ATTNBOOK_SITE` if set, else built now as `make book` does, once for a run."""
     root = Path(__file__).resolve().parents[2]
     if path := os.environ.get("ATTNBOOK_SITE"):
         folder = Path(path).resolve()
@@ -40,7 +41,7 @@ def site() -> Path:
             fcntl.flock(lock, fcntl.LOCK_EX)
             built = folder.parent / "built-for"
             if not built.is_file() or built.read_text() != RUN:
-                subprocess.run(["make", "book"], cwd=root, check=True, stdin=subprocess.DEVNULL)
+                subprocess.run([sys.executable, "-m", "devkit.build"], cwd=root, check=True)
                 built.write_text(RUN)
     assert any(folder.rglob("*.html")), f"no page in {folder}: did `make book` run?"
     return folder
