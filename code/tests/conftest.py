@@ -28,7 +28,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 @pytest.fixture(scope="session")
 def site() -> Path:
-    """The built site: `ATTNBOOK_SITE` if set, else built now as `make book` does, once for a run."""
+    """The built site: `ATTNBOOK_SITE` if set, else built now, once for a run."""
     root = Path(__file__).resolve().parents[2]
     if path := os.environ.get("ATTNBOOK_SITE"):
         folder = Path(path).resolve()
