@@ -15,12 +15,15 @@ from pathlib import Path
 from urllib.parse import urljoin
 
 import nbformat
-from attn_launch import EDITION, Repository, edition_of, repository
+from attn_launch import EDITION, edition_of
 from attn_markdown import Markdown
 from attn_publish import address
 from docutils import nodes
+from packaging.requirements import Requirement
 from sphinx.errors import ExtensionError
 from sphinx.transforms.post_transforms import SphinxPostTransform
+
+from devkit import course
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 HIDDEN = {  # a tag of Jupyter Book, and what JupyterLab and Notebook understand
@@ -40,40 +43,36 @@ METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
-# Colab has the rest, and its torch stays as it is: nothing here asks for another one.
-MISSING_ON_COLAB = "anywidget pooch sacrebleu safetensors statsmodels"
 FIRST_CELL = """\
-# Installs the course's packages on Colab, beside the torch that is there; elsewhere: nothing.
-import importlib.util, sys
+# Installs the course's packages where they are missing. A torch that is there stays as it is.
+import importlib.util
 
 if not all(map(importlib.util.find_spec, ["attnbook", "experiments"])):
-    if "google.colab" in sys.modules:
-        %pip install -q {missing}
-        %pip install -q --no-deps {peer} {packages}
-    else:
-        print('attnbook is missing here: run %pip install {packages}')"""
-# The same while the course has no address to install from.
+    %pip install -q {needs}
+    %pip install -q --no-deps {peer} {wheels}"""
+# The same while the site has no address to install from.
 FIRST_CELL_UNNAMED = """\
 # Does nothing, unless the course's packages are missing.
 import importlib.util
 
 if not all(map(importlib.util.find_spec, ["attnbook", "experiments"])):
-    print("attnbook is missing here: run %pip install on code/ and code/experiments/")"""
-# Each with the folder that it is installed from: what chapters use, and what longer runs stored.
-DISTRIBUTIONS = {"attnbook": "code", "attnbook-experiments": "code/experiments"}
+    print(
+        "attnbook is missing here: it is in {zip}, beside the book's pages. "
+        "Unzip it, and run `{line}` in its folder."
+    )"""
 
 
-def install_cell(repo: Repository | None, root: Path) -> str:
-    """The first cell: it installs what Colab lacks, or says what is missing."""
-    if repo is None:
-        return FIRST_CELL_UNNAMED
+def install_cell(site: str, root: Path) -> str:
+    """The first cell: it installs from the site's address, or says where the packages are."""
+    if not site:
+        return FIRST_CELL_UNNAMED.format(zip=course.ZIP, line=course.LINES[1])
     pins = (root / "requirements.txt").read_text(encoding="utf-8").splitlines()
-    peer = next(line for line in pins if line.startswith("d2l=="))
-    packages = " ".join(
-        f'"{name} @ git+{repo.url}@{EDITION}#subdirectory={folder}"'
-        for name, folder in DISTRIBUTIONS.items()
+    declared = [Requirement(need).name for need in course.project("code")["dependencies"]]
+    return FIRST_CELL.format(
+        needs=" ".join([*declared, "statsmodels"]),
+        peer=next(line for line in pins if line.startswith("d2l==")),
+        wheels=" ".join(f"{site}{course.WHEELS}/{name}" for name in course.wheel_names()),
     )
-    return FIRST_CELL.format(missing=MISSING_ON_COLAB, peer=peer, packages=packages)
 
 
 def gated(source: str, tags) -> str:
@@ -130,8 +129,7 @@ class Edition:
             self.walk(section, level=0)
         self.flush()
         self.code_up_to(len(self.source.cells))
-        repo = repository(self.app)
-        install = install_cell(repo, Path(self.app.srcdir))
+        install = install_cell(address(self.app), Path(self.app.srcdir))
         self.cells.insert(1, nbformat.v4.new_code_cell(install, id="install"))
         return nbformat.v4.new_notebook(cells=self.cells, metadata=METADATA)
 

@@ -8,9 +8,11 @@ the notebook's metadata, and is left out if the code is not the one that was mea
 from __future__ import annotations
 
 import re
+from html import escape
 
 from attn_signature import signature
 from docutils import nodes
+from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
@@ -103,14 +105,34 @@ class Chapters(SphinxDirective):
         return [chapter_list()]
 
 
+def parts(env) -> list[tuple[str, list[str]]]:
+    """The parts of the contents, each with its caption and its pages of chapters."""
+    found = []
+    for tree in env.get_doctree(env.config.root_doc).findall(addnodes.toctree):
+        names = [
+            n for top in tree["includefiles"] for n in (top, *env.toctree_includes.get(top, ()))
+        ]
+        if names := [name for name in names if chapter_of(env.srcdir, name)]:
+            found.append((tree.get("caption") or "", names))
+    return found
+
+
 def fill_cards(app: Sphinx, document: nodes.document, docname: str) -> None:
-    """Put the cards in their place, now that every chapter is known."""
+    """Put the cards in their place, now that every chapter is known: each part in a fold."""
     for place in list(document.findall(chapter_list)):
-        cards = nodes.bullet_list(classes=["attn-cards", "attn-wide"])
-        for name in sorted(app.env.found_docs):
-            if chapter := chapter_of(app.srcdir, name):
-                cards += card(app, docname, name, chapter)
-        place.replace_self(cards)
+        folds = []
+        for caption, names in parts(app.env):
+            cards = nodes.bullet_list(classes=["attn-cards", "attn-wide"])
+            cards += [card(app, docname, name, chapter_of(app.srcdir, name)) for name in names]
+            summary = f"<summary>{escape(caption or 'Chapters')} · {len(names)} pages</summary>"
+            opening = f'<details class="attn-fold attn-wide">{summary}'
+            folds += [html(opening), cards, html("</details>")]
+        place.replace_self(folds)
+
+
+def html(text: str) -> nodes.raw:
+    """A piece of the page as it is written."""
+    return nodes.raw("", text, format="html")
 
 
 def card(app: Sphinx, docname: str, name: str, chapter: Chapter) -> nodes.list_item:
@@ -122,7 +144,7 @@ def card(app: Sphinx, docname: str, name: str, chapter: Chapter) -> nodes.list_i
     item = nodes.list_item("", nodes.paragraph("", "", link))
     if chapter.signature:
         drawn = signature(chapter.signature["draw"])
-        item.insert(0, nodes.raw("", f'<div class="attn-thumb">{drawn}</div>', format="html"))
+        item.insert(0, html(f'<div class="attn-thumb">{drawn}</div>'))
     if facts["attn_question"]:
         item += nodes.paragraph("", facts["attn_question"])
     item += nodes.paragraph("", line(facts), classes=["attn-facts"])

@@ -42,6 +42,7 @@ NEEDED_BY = {
     ("mystnb.",): re.compile(r'class="cell[ "]'),
     ("diagrams.css",): re.compile(r'class="attn-drawing '),
     ("page.js",): re.compile(r'class="[^"]*\battn-scroll\b|<h2'),
+    ("ways.js",): re.compile(r'class="attn-doors\b'),
     ("landing.css",): re.compile(r'class="[^"]*\battn-(?:hero|claim)\b'),
     ("THEBE_JS_URL", "sphinx-thebe"): re.compile(r"(?!)"),
 }

@@ -3,18 +3,21 @@
     python -m devkit.build [--out FOLDER]
 
 Every build reads and writes all pages: titles, numbers, terms and names stand on many of them, and
-half a minute is less than what it takes to know which. Every warning is an error. The whole log
-goes to FOLDER/_build/build.log; warnings come to the screen.
+half a minute is less than what it takes to know which. Beside them lies course.zip (course.py).
+Every warning is an error. The whole log goes to FOLDER/_build/build.log; warnings come to the
+screen.
 """
 
 import argparse
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from devkit import ROOT
+from devkit import ROOT, course
 
 OPTIONS = ("-W", "-n", "--keep-going")
 # What a build does for nothing: it compiles 38 grammars of addresses for jsonschema, reads the list
@@ -53,7 +56,11 @@ def main() -> int:
     out, start = parser.parse_args().out.resolve(), time.perf_counter()
     folder = out / "_build"
     print("Building the book", flush=True)
-    done = build(out)
+    with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(1) as beside:
+        wheels = beside.submit(course.build_wheels, Path(scratch))
+        done = build(out)
+        if done.returncode == 0:
+            course.write(folder / "html", wheels.result())
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "build.log").write_text(done.stdout, encoding="utf-8")
     if done.returncode:

@@ -26,6 +26,9 @@ LABEL = re.compile(r"([1-9]\d?)([a-z]?)")
 # Two hours; a day, to build a Transformer; and then what only the whole course needs: chapters,
 # what goes further, what holds the evidence.
 WAYS = ("short", "transformer", "everything", "further", "evidence")
+# The ways that a reader chooses from. Each has the pages of those before it, and the last has all.
+ROUTES = WAYS[:3]
+ENDS = {"short": "playground"}  # a page that is no chapter and ends a way
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,14 @@ def chapters(book: Path = ROOT / "book") -> dict[str, Chapter]:
     """Every page of a chapter in a folder, by its name, in their order."""
     pages = filter(None, map(read, sorted(book.glob("*.ipynb"))))
     return {page.name: page for page in sorted(pages, key=lambda p: (p.number, p.letter))}
+
+
+def route(way: str, book: Path = ROOT / "book") -> list[str]:
+    """The names of the pages on one of ROUTES, in their order."""
+    near = WAYS if way == ROUTES[-1] else WAYS[: WAYS.index(way) + 1]
+    pages = [page.name for page in chapters(book).values() if page.way in near]
+    end = ENDS.get(way, "")
+    return [*pages, end] if (book / f"{end}.md").is_file() else pages
 
 
 def chapter_of(source: str | Path, docname: str) -> Chapter | None:

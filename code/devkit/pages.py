@@ -40,7 +40,9 @@ class Page:
             raise FileNotFoundError(f"no {self.path}: run 'make book' first")
         self.soup = BeautifulSoup(self.path.read_text(encoding="utf-8"), PARSER)
         self.article = self.soup.select_one("article.bd-article")
-        for extra in self.article.select(".headerlink, .copybtn, noscript"):
+        for extra in self.article.select(
+            ".headerlink, .copybtn, noscript, .attn-ways, .attn-doors"
+        ):
             extra.decompose()
 
     @property

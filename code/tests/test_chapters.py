@@ -6,7 +6,7 @@ from itertools import groupby
 from attnbook_testing.refusals import refuses
 
 from devkit import ROOT
-from devkit.chapters import Chapter, chapter_of, chapters, code_hash, read
+from devkit.chapters import ROUTES, Chapter, chapter_of, chapters, code_hash, read, route
 
 
 def notebook(folder, name, **about):
@@ -52,3 +52,13 @@ def test_the_books_pages_have_letters_in_order_and_assignments_that_are_there():
     folders = {path.name for path in (ROOT / "exercises").glob("[0-9][0-9]_*")}
     named = {page.assignment for page in pages} - {None}
     assert named == {name for name in folders if name[:2] in numbers}
+
+
+def test_the_ways_have_the_pages_that_the_plan_of_the_course_says():
+    labels = {page.name: page.label for page in chapters().values()}
+    short, transformer, everything = (
+        [labels.get(name, name) for name in route(way)] for way in ROUTES
+    )
+    assert short == ["1", "3a", "playground"]
+    assert transformer == ["1", "3a", "5", "6a", "7a", "8a"]
+    assert everything == [*labels.values()]

@@ -5,7 +5,6 @@ The real one (`site`) has none: what it holds is looked at in browser/test_editi
 
 import ast
 import re
-import sys
 from base64 import b64encode
 from pathlib import Path
 
@@ -20,10 +19,7 @@ from matplotlib.figure import Figure
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from attnbook import plots
-from devkit import (
-    clean,
-    lab,
-)
+from devkit import clean, course, lab
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -170,7 +166,7 @@ def test_a_gate_runs_the_cell_or_says_why_not(found, capsys):
     assert ("ran" in capsys.readouterr().out) is found
 
 
-def first_cell(source, monkeypatch, *, colab: bool, package: bool):
+def first_cell(source, monkeypatch, *, package: bool):
     """Run the first cell with a shell that writes down what it is asked to install."""
     asked = []
 
@@ -180,8 +176,6 @@ def first_cell(source, monkeypatch, *, colab: bool, package: bool):
 
     import importlib.util
 
-    modules = {k: v for k, v in sys.modules.items() if k != "google.colab"}
-    monkeypatch.setattr(sys, "modules", modules | ({"google.colab": sys} if colab else {}))
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: package or None)
     code = TransformerManager().transform_cell(source)
     exec(compile(code, "cell", "exec"), {"get_ipython": Shell})
@@ -193,32 +187,26 @@ def install(built):
 
 
 def test_where_the_package_is_the_first_cell_does_nothing(named, site, monkeypatch, capsys):
-    for built, colab in ((named, True), (site, False)):
-        assert first_cell(install(built), monkeypatch, colab=colab, package=True) == []
+    for built in (named, site):
+        assert first_cell(install(built), monkeypatch, package=True) == []
     assert capsys.readouterr().out == ""
 
 
-def test_on_colab_it_installs_the_package_and_leaves_torch_alone(named, monkeypatch):
-    commands = first_cell(install(named), monkeypatch, colab=True, package=False)
-    assert all(c.startswith("pip install -q ") for c in commands)
-    (packages,) = [c for c in commands if "attnbook" in c]
-    for folder in ("code", "code/experiments"):
-        assert f'git+{URL}@notebooks#subdirectory={folder}"' in packages
-    assert "--no-deps" in packages
-    assert not re.search(r"\btorch\b", " ".join(commands))
-    asked = set(" ".join(commands).split())
-    declared = (ROOT / "code" / "pyproject.toml").read_text(encoding="utf-8")
-    needs = set(re.findall(r'^    "([a-z]+)[^"]*",$', declared, re.MULTILINE))
-    assert "sacrebleu" in needs
-    assert needs - asked == {"torch", "numpy", "matplotlib", "ipywidgets", "tqdm"}  # Colab's own
+def test_it_installs_from_the_sites_address_and_leaves_torch_alone(named, monkeypatch):
+    needs, packages = first_cell(install(named), monkeypatch, package=False)
+    assert all(c.startswith("pip install -q ") for c in (needs, packages))
+    for wheel in course.wheel_names():
+        assert f" {SITE}/wheels/{wheel}" in packages
+    assert "--no-deps" in packages and "torch" not in packages
+    assert "-U" not in needs.split() and not re.search("upgrade|[=<>]", needs)
+    declared = course.project("code")["dependencies"]
+    assert {re.match(r"\w+", need)[0] for need in declared} < set(needs.split())
 
 
-def test_elsewhere_it_says_in_one_line_what_is_missing(named, site, monkeypatch, capsys):
-    for built in (named, site):
-        assert first_cell(install(built), monkeypatch, colab=False, package=False) == []
-        (line,) = capsys.readouterr().out.splitlines()
-        assert line.startswith("attnbook is missing here: run %pip install")
-        assert ("git+" in line) is (built == named)
+def test_without_an_address_it_says_in_one_line_where_the_packages_are(site, monkeypatch, capsys):
+    assert first_cell(install(site), monkeypatch, package=False) == []
+    (line,) = capsys.readouterr().out.splitlines()
+    assert "attnbook is missing here" in line and course.ZIP in line and course.LINES[1] in line
 
 
 def test_with_an_address_the_buttons_lead_to_the_edition(named):
@@ -228,8 +216,6 @@ def test_with_an_address_the_buttons_lead_to_the_edition(named):
     assert f'href="{COLAB}"' in first and f'href="{BINDER}"' in first
     for page in (extra, start):  # they have no edition
         assert "colab.research" not in page and "mybinder" not in page
-    for image in re.findall(r'<img[^>]*src="([^"]*logo_[^"]*)"', first):
-        assert (named / "book" / image).resolve().is_file()  # no picture of another host
     assert 'href="../notebooks/01_a.ipynb"' in first and "Download as notebook" in first
 
 

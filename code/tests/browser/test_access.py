@@ -56,7 +56,7 @@ def test_axe_would_find_something(visit, server):
     with visit(server, theme="dark") as shown:
         shown.page.goto(server + "book/notation.html")
         shown.page.evaluate(
-            """() => { document.querySelector("main p").innerHTML =
+            """() => { document.querySelector(".bd-article p").innerHTML =
               '<img src="data:,"><b style="color: #444; background: #111">pale</b>'; }"""
         )
         rules = {complaint.split()[0] for complaint in complaints(shown.page)}

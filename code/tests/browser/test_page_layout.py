@@ -45,11 +45,11 @@ def test_assertions_are_tinted(visit, server, theme):
 
 
 def test_the_landing_page_shows_what_it_is_at_once(visit, server):
-    """On a desktop the measured translation is whole in the first view; the diagram begins."""
+    """On a desktop the measured translation is whole in the first view; the doors begin."""
     with visit(server, height=900) as shown:
         page = shown.page
         page.goto(server + "book/index.html")
-        assert page.locator(".attn-drawing.across").bounding_box()["y"] < 800
+        assert page.locator(".attn-doors").bounding_box()["y"] < 800
         for what in (".attn-translation svg", ".attn-verdict", ".attn-go a"):
             place = page.locator(f".bd-article {what}").first.bounding_box()
             assert place["y"] >= 0 and place["y"] + place["height"] <= 900, what
@@ -209,6 +209,9 @@ def test_the_landing_page_has_a_card_for_every_chapter(visit, server):
         links = shown.page.locator(".attn-cards > li > p > a").all()
         assert [link.evaluate("(link) => link.href") for link in links] == addresses
         assert shown.page.locator(".attn-cards .attn-matrix").count() == len(addresses)
+        folds = shown.page.locator("details:has(.attn-cards) > summary")
+        assert folds.count() == 2 and not links[1].is_visible()
+        folds.first.press("Enter")
         links[1].click(force=True)
         assert shown.page.url == addresses[1]
 
