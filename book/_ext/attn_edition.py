@@ -3,7 +3,7 @@
 `_build/html/notebooks/NN_name.ipynb` is made from the page's own document: references are the
 page's numbers with links to the site, citations say author and year, and what MyST alone can show
 has become Markdown that every front end shows (`attn_markdown`). Code and outputs are those of the
-chapter; a widget is its picture until its cell is run.
+chapter; a widget is its picture until its cell is run, and what is to be predicted is empty.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from attn_publish import address
 from docutils import nodes
 from sphinx.errors import ExtensionError
 from sphinx.transforms.post_transforms import SphinxPostTransform
+
+from devkit.predict import boxes
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 HIDDEN = {  # a tag of Jupyter Book, and what JupyterLab and Notebook understand
@@ -92,12 +94,21 @@ def gated(source: str, tags) -> str:
     return source
 
 
-def code_cell(cell) -> nbformat.NotebookNode:
-    """A code cell for people: no metadata of the book, pictures in place of widgets."""
+def hidden(tags) -> dict:
+    """The metadata that folds a cell."""
+    folds = {k: v for tag in HIDDEN.keys() & set(tags) for k, v in HIDDEN[tag].items()}
+    return {"jupyter": folds} if folds else {}
+
+
+def code_cell(cell, closed: bool = False) -> nbformat.NotebookNode:
+    """A code cell for people: no metadata of the book, pictures in place of widgets.
+
+    Without its output, where the reader is to predict that. What not every machine can run keeps
+    it, folded.
+    """
     tags = cell.metadata.get("tags", [])
-    metadata = {}
-    for tag in HIDDEN.keys() & set(tags):
-        metadata.setdefault("jupyter", {}).update(HIDDEN[tag])
+    if closed and not GATES.keys() & set(tags):
+        return nbformat.v4.new_code_cell(cell.source, id=cell.id, metadata=hidden(tags))
     outputs = [nbformat.from_dict(output) for output in cell.outputs]
     for output in outputs:
         if "data" in output:
@@ -107,7 +118,7 @@ def code_cell(cell) -> nbformat.NotebookNode:
     return nbformat.v4.new_code_cell(
         gated(cell.source, tags),
         id=cell.id,
-        metadata=metadata,
+        metadata=hidden([*tags, *(["hide-output"] if closed else [])]),
         outputs=outputs,
         execution_count=cell.execution_count,
     )
@@ -121,6 +132,7 @@ class Edition:
         self.document = document
         self.source = nbformat.read(self.env.doc2path(docname), as_version=4)
         self.markdown = Markdown(self.link, self.cite, self.number)
+        self.closed = {n for box in boxes(self.source) if box.answers for n in box.code}
         self.cells, self.text = [], []
 
     def build(self) -> nbformat.NotebookNode:
@@ -158,9 +170,9 @@ class Edition:
 
     def code_up_to(self, end: int) -> None:
         """The source's code cells before `end`, those that the page does not show included."""
-        for cell in self.source.cells[self.placed : end]:
+        for place, cell in enumerate(self.source.cells[self.placed : end], start=self.placed):
             if cell.cell_type == "code" and cell.source.strip():
-                self.cells.append(code_cell(cell))
+                self.cells.append(code_cell(cell, place in self.closed))
         self.placed = max(self.placed, end)
 
     def number(self, node: nodes.Element) -> str:

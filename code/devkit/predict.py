@@ -1,0 +1,87 @@
+"""The boxes "Predict, then run" of a notebook: what a reader may answer, and what stays closed.
+
+A box is an admonition of the class `attn-predict`. It ends with a list of choices; which of them
+is right stands in the metadata of its cell, where nobody reads it by accident:
+
+    {"attnbook": {"predict": {"right": 2, "shows": "0.834"}}}
+
+`right` counts from 1. `shows` is a piece of the output on which that rests; a test looks for it. A
+box that asks for a number has no list, and says `{"number": "0.96", "within": 0.05}`: the number as
+the output shows it, and how far an answer may be from it.
+
+Closed are the outputs of the code cells that follow, as far as the next text, the diagrams
+between them, and that text's first paragraph, which says why.
+"""
+
+import re
+from dataclasses import dataclass
+
+CLASS = "attn-predict"
+BOX = re.compile(rf"^:::\{{admonition\}}[^\n]*\n:class: {CLASS}\n(.*?)\n:::$", re.M | re.S)
+CHOICE = re.compile(r"^- (.*(?:\n  .*)*)", re.M)
+
+
+@dataclass(frozen=True)
+class Box:
+    """A question; most take an answer. Cells are counted as in the notebook."""
+
+    cell: str  # its id
+    choices: tuple[str, ...]
+    right: int | None  # counted from 1
+    number: str | None  # where there are no choices
+    within: float
+    shows: str  # a piece of the output that makes the right one right
+    code: tuple[int, ...]  # cells whose outputs are closed
+    diagrams: tuple[int, ...]
+
+    @property
+    def answers(self) -> bool:
+        """Whether it takes an answer: one that does not closes nothing."""
+        return bool(self.choices or self.number)
+
+
+def boxes(notebook) -> list[Box]:
+    """Every box of a notebook, in order."""
+    cells, found = notebook["cells"], []
+    for place, cell in enumerate(cells):
+        for text in BOX.findall("".join(cell["source"])):
+            said = cell["metadata"].get("attnbook", {}).get("predict", {})
+            choices = tuple(" ".join(choice.split()) for choice in CHOICE.findall(text))
+            code, diagrams = below(cells, place + 1)
+            found.append(
+                Box(
+                    cell["id"],
+                    choices,
+                    said.get("right"),
+                    said.get("number"),
+                    said.get("within", 0.0),
+                    said.get("shows", said.get("number", "")),
+                    code,
+                    diagrams,
+                )
+            )
+    return found
+
+
+def below(cells, place: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """From `place` to the next text: the cells of code, the diagrams after the first of them."""
+    code, diagrams = [], []
+    for number, cell in enumerate(cells[place:], start=place):
+        if cell["cell_type"] == "code":
+            code.append(number)
+        elif not "".join(cell["source"]).startswith("```{diagram}"):
+            break
+        elif code:
+            diagrams.append(number)
+    return tuple(code), tuple(diagrams)
+
+
+def printed(notebook, box: Box) -> str:
+    """What the closed outputs say in words."""
+    texts = []
+    for number in box.code:
+        for output in notebook["cells"][number]["outputs"]:
+            data = output.get("data", {})
+            for text in (output.get("text", ""), *map(data.get, ("text/plain", "text/markdown"))):
+                texts.append("".join(text or ""))
+    return "\n".join(texts)
