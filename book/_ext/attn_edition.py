@@ -38,6 +38,7 @@ GATES = {
     ),
     "data": ("if missing := ab.data.why_missing():", 'print(f"Skipped: {missing}")'),
 }
+TOLD, TOLD_END = "<details>\n<summary>What it shows</summary>", "\n\n</details>"
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
@@ -159,7 +160,13 @@ class Edition:
         else:
             self.markdown.level = level
             if written := self.markdown.block(node):
-                self.text.append(written)
+                told = "box" in node and not isinstance(node, nodes.Admonition)
+                self.text += self.folded(written) if told else [written]
+
+    def folded(self, written: str) -> list[str]:
+        """What tells the result of the cell above: folded, with what was told before it."""
+        before = self.text.pop() if self.text and self.text[-1].startswith(TOLD) else TOLD
+        return [f"{before.removesuffix(TOLD_END)}\n\n{written}{TOLD_END}"]
 
     def flush(self) -> None:
         """What was collected becomes a cell."""

@@ -68,10 +68,7 @@ class Markdown:
         return "" if "toctree-wrapper" in node["classes"] else self.blocks(node.children)
 
     def write_paragraph(self, node) -> str:
-        text = LINE_START.sub(r"\\\1", self.inline(node.children))
-        if "box" in node:  # it says what the cell above is about to show
-            return f"<details>\n<summary>What it shows</summary>\n\n{text}\n\n</details>"
-        return text
+        return LINE_START.sub(r"\\\1", self.inline(node.children))
 
     def write_title(self, node) -> str:
         return "#" * min(self.level, 6) + " " + self.inline(node.children)

@@ -8,9 +8,9 @@ edition too, and then take their form on the page. Choices are buttons. Closed o
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
-from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
@@ -24,8 +24,8 @@ from devkit.predict import CLASS, Box, boxes
 HEAD = """
 <script>try { if (localStorage.attnAnswers === "open") document.documentElement.classList.add("attn-all-open"); } catch {}</script>
 <noscript><style>details.attn-closed::details-content { content-visibility: visible; } details.attn-closed > summary, .attn-answer :is(form, .attn-ask), .attn-all { display: none !important; }</style></noscript>"""  # noqa: E501
-ENOUGH = 60  # characters: so many of the explanation are said with the answer, in whole sentences
-END = re.compile(r"(?<=[.?!])(?=\s)")
+ENOUGH = 55  # characters: so many of the explanation are said with the answer, in whole sentences
+END = re.compile(r"(?:(?<=[.?!])|(?<=[.?!]\)))(?<! al\.)(?=\s)")
 
 
 def of_page(env) -> list[Box]:
@@ -51,18 +51,26 @@ class MarkClosed(SphinxPostTransform):
             if not box.answers:
                 continue
             shown = [cells[number] for number in box.code if number in cells]
-            for node in (admonition, *shown, *after(shown[-1], len(box.diagrams))):
+            blocks = box.why[0] if box.why else 0
+            for node in (admonition, *shown, *beside(admonition, shown[-1], blocks)):
                 node["box"] = box
 
 
-def after(node: nodes.Node, diagrams: int) -> Iterator[nodes.Node]:
-    """The diagrams that follow a node, and the paragraph after them, if there is one."""
-    for _ in range(diagrams):
-        node = node.next_node(descend=False, siblings=True)
-        yield node
-    node = node.next_node(descend=False, siblings=True)
-    if isinstance(node, nodes.paragraph):
-        yield node
+def beside(admonition: nodes.Admonition, last: nodes.container, blocks: int) -> list[nodes.Node]:
+    """The diagrams between a box and the text after its last cell, and that text's first blocks."""
+    around = last.parent.children
+    place = around.index(last)
+    start = around.index(admonition) if admonition.parent is last.parent else place
+    diagrams = [node for node in around[start:] if "attn-diagram" in node.get("classes", [])]
+    text = [node for node in around[place + 1 :] if node not in diagrams]
+    before = around.index(text[0]) if text else len(around)
+    found = [node for node in diagrams if around.index(node) < before]
+    for node in text:
+        if not blocks or isinstance(node, nodes.section):
+            break
+        found.append(node)
+        blocks -= not isinstance(node, nodes.target)
+    return found
 
 
 class Close(SphinxPostTransform):
@@ -87,46 +95,62 @@ def close(marked: list[nodes.Element], name: str) -> None:
     """Lay outputs and pictures into boxes that open; the last one holds the explanation, too."""
     pieces, tail = [], []
     for node in marked:
-        if isinstance(node, nodes.paragraph):
-            mark_reason(node)
-            tail = [node]
-        elif isinstance(node, nodes.figure):
+        if isinstance(node, nodes.figure):
             pieces.append((node, "Picture"))
-        elif isinstance(node, nodes.container):
+        elif node.get("nb_element") == "cell_code":
             outputs = [n for n in node.children if n.get("nb_element") == "cell_code_output"]
             pieces += [(output, "Output") for output in outputs if output.children]
-    if pieces:
-        for node in tail:
-            node.parent.remove(node)
-    elif tail:
-        pieces, tail = [(tail[0], "Answer")], []
+        elif not isinstance(node, nodes.Admonition):
+            tail.append(node)
+    if tail and tail[-1]["box"].why[1]:
+        mark_reason(tail[-1], tail[-1]["box"].why[1])
+    for node in tail:
+        node.parent.remove(node)
     for node, what in pieces:
-        last = tail if node is pieces[-1][0] else []
+        more = tail if node is pieces[-1][0] else []
         opened = (
             f'<details class="attn-closed" data-box="{name}"><summary>{what}'
             "<span> · closed until you answer</span></summary>"
         )
         parent = node.parent
         place = parent.index(node)
-        parent[place : place + 1] = [tag(opened), node, *last, tag("</details>")]
+        parent[place : place + 1] = [tag(opened), node, *more, tag("</details>")]
 
 
-def mark_reason(paragraph: nodes.paragraph) -> None:
-    """Mark the sentences that are said with the answer: the first, and more while it is short."""
-    said, taken = "", []
-    for child in list(paragraph.children):
+def mark_reason(paragraph: nodes.paragraph, first: int) -> None:
+    """Mark the sentence that says why, and the next ones while that is short."""
+    before, reason, rest = nodes.inline(), nodes.inline(classes=["attn-reason"]), nodes.inline()
+    for sentence in sentences(paragraph):
+        first -= 1
+        if first > 0:
+            before += sentence
+        elif len(reason.astext().strip()) < ENOUGH and not rest.children and ends(sentence):
+            reason += sentence
+        else:
+            rest += sentence
+    paragraph.children = []
+    paragraph += [*before.children, reason, *rest.children]
+
+
+def ends(sentence: list[nodes.Node]) -> bool:
+    """Whether it ends as a sentence does; one that leads to a formula does not."""
+    return "".join(node.astext() for node in sentence).rstrip(")").endswith((".", "?", "!"))
+
+
+def sentences(paragraph: nodes.paragraph) -> list[list[nodes.Node]]:
+    """A paragraph's sentences, each as its pieces of text and markup."""
+    found, said = [[]], ""
+    for child in paragraph.children:
         text = child.astext()
-        if isinstance(child, nodes.Text):
-            ends = (found.start() for found in END.finditer(said + text, len(said)))
-            cut = next((end - len(said) for end in ends if end >= ENOUGH), None)
-            if cut is not None:
-                taken.append(nodes.Text(text[:cut]))
-                paragraph.replace(child, nodes.Text(text[cut:]))
-                break
+        if not isinstance(child, nodes.Text):
+            found[-1].append(child)
+        else:
+            cuts = [m.start() - len(said) for m in END.finditer(said + text, len(said))]
+            for n, (start, end) in enumerate(itertools.pairwise([0, *cuts, len(text)])):
+                found += [[]] if n else []
+                found[-1] += [nodes.Text(text[start:end])] if start < end else []
         said += text
-        taken.append(child)
-        paragraph.remove(child)
-    paragraph.insert(0, nodes.inline("", "", *taken, classes=["attn-reason"]))
+    return found
 
 
 def take_answers(admonition: nodes.Admonition, box: Box, name: str) -> None:
@@ -160,10 +184,9 @@ def offer_all(document: nodes.document, count: int) -> None:
     """Put the switch that opens everything under the page's question."""
     for opener in document.findall(nodes.container):
         if "attn-asks" in opener["classes"]:
-            them = f"{count} predictions, each answer" if count > 1 else "One prediction, its answer"
             opener += tag(
-                f'<p class="attn-facts attn-all">{them} closed until you give yours. '
-                '<label><input type="checkbox" role="switch"> Open all</label></p>'
+                f'<p class="attn-facts attn-all">{count} predictions: give yours, or '
+                '<label><input type="checkbox" role="switch"> open all answers</label></p>'
             )
 
 

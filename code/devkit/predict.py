@@ -9,8 +9,10 @@ is right stands in the metadata of its cell, where nobody reads it by accident:
 box that asks for a number has no list, and says `{"number": "0.96", "within": 0.05}`: the number as
 the output shows it, and how far an answer may be from it.
 
-Closed are the outputs of the code cells that follow, as far as the next text, the diagrams
-between them, and that text's first paragraph, which says why.
+Closed are the outputs of the code cells that follow, as far as the next text, the diagrams on the
+way, and that text's first paragraph, whose first sentence says why. Where the answer stands further
+down, `until` names the last cell of code. `why` names another sentence, `[2, 1]` the first of the
+second block of text, and what is before it is closed, too; `[]` says that no text tells the answer.
 """
 
 import re
@@ -32,7 +34,7 @@ class Box:
     within: float
     shows: str  # a piece of the output that makes the right one right
     code: tuple[int, ...]  # cells whose outputs are closed
-    diagrams: tuple[int, ...]
+    why: tuple[int, ...]  # block and sentence of the text below, counted from 1
 
     @property
     def answers(self) -> bool:
@@ -47,7 +49,7 @@ def boxes(notebook) -> list[Box]:
         for text in BOX.findall("".join(cell["source"])):
             said = cell["metadata"].get("attnbook", {}).get("predict", {})
             choices = tuple(" ".join(choice.split()) for choice in CHOICE.findall(text))
-            code, diagrams = below(cells, place + 1)
+            code = below(cells, place + 1, said.get("until"))
             found.append(
                 Box(
                     cell["id"],
@@ -57,23 +59,22 @@ def boxes(notebook) -> list[Box]:
                     said.get("within", 0.0),
                     said.get("shows", said.get("number", "")),
                     code,
-                    diagrams,
+                    tuple(said.get("why", (1, 1))),
                 )
             )
     return found
 
 
-def below(cells, place: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """From `place` to the next text: the cells of code, the diagrams after the first of them."""
-    code, diagrams = [], []
+def below(cells, place: int, until: str | None) -> tuple[int, ...]:
+    """The cells of code from `place` to the next text; a diagram is none."""
+    code = []
     for number, cell in enumerate(cells[place:], start=place):
         if cell["cell_type"] == "code":
             code.append(number)
-        elif not "".join(cell["source"]).startswith("```{diagram}"):
+            until = None if cell["id"] == until else until
+        elif until is None and not "".join(cell["source"]).startswith("```{diagram}"):
             break
-        elif code:
-            diagrams.append(number)
-    return tuple(code), tuple(diagrams)
+    return tuple(code)
 
 
 def printed(notebook, box: Box) -> str:
