@@ -104,7 +104,7 @@ def close(marked: list[nodes.Element], name: str) -> None:
             tail.append(node)
     if tail and tail[-1]["box"].why[1]:
         mark_reason(tail[-1], tail[-1]["box"].why[1])
-    for node in tail:
+    for node in tail if pieces else []:
         node.parent.remove(node)
     for node, what in pieces:
         more = tail if node is pieces[-1][0] else []
