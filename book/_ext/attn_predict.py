@@ -103,7 +103,7 @@ def close(marked: list[nodes.Element], name: str) -> None:
         elif not isinstance(node, nodes.Admonition):
             tail.append(node)
     if tail and tail[-1]["box"].why[1]:
-        mark_reason(tail[-1], tail[-1]["box"].why[1])
+        mark_reason(tail[-1], tail[-1]["box"].why[1], name)
     for node in tail if pieces else []:
         node.parent.remove(node)
     for node, what in pieces:
@@ -117,9 +117,9 @@ def close(marked: list[nodes.Element], name: str) -> None:
         parent[place : place + 1] = [tag(opened), node, *more, tag("</details>")]
 
 
-def mark_reason(paragraph: nodes.paragraph, first: int) -> None:
+def mark_reason(paragraph: nodes.paragraph, first: int, name: str) -> None:
     """Mark the sentence that says why, and the next ones while that is short."""
-    before, reason, rest = nodes.inline(), nodes.inline(classes=["attn-reason"]), nodes.inline()
+    before, reason, rest = nodes.inline(), nodes.inline(), nodes.inline()
     for sentence in sentences(paragraph):
         first -= 1
         if first > 0:
@@ -129,7 +129,8 @@ def mark_reason(paragraph: nodes.paragraph, first: int) -> None:
         else:
             rest += sentence
     paragraph.children = []
-    paragraph += [*before.children, reason, *rest.children]
+    begin = tag(f'<span class="attn-reason" data-box="{name}">')
+    paragraph += [*before.children, begin, *reason.children, tag("</span>"), *rest.children]
 
 
 def ends(sentence: list[nodes.Node]) -> bool:

@@ -1,12 +1,12 @@
 // Takes a prediction, opens what it is about, and sets it beside what was measured. Answers stay in
 // this browser. What is closed opens by style sheets where all is to be open (attn_predict.py).
 (() => {
-  const KEPT = "attnPredictions";
-  const root = document.documentElement;
-  const read = (key) => { try { return localStorage.getItem(key); } catch { return null; } };
-  const write = (key, text) => { try { localStorage.setItem(key, text); } catch { /* not kept */ } };
-  const answers = () => JSON.parse(read(KEPT) ?? "{}");
-  const keep = (name, answer) => write(KEPT, JSON.stringify({ ...answers(), [name]: answer }));
+  let store = {}; // slides begin anew each time
+  try { if (!document.body.matches(".slides")) store = localStorage; } catch { /* not kept */ }
+  const answers = () => JSON.parse(store.attnPredictions ?? "{}");
+  const keep = (name, answer) => {
+    store.attnPredictions = JSON.stringify({ ...answers(), [name]: answer });
+  };
 
   /** A number as people write it: 0.4, 0,4, 40 %, 2/5. */
   const numberOf = (text) => {
@@ -37,7 +37,7 @@
 
     /** The sentence that explains, from the text below. */
     const reason = () => {
-      const sentence = closed.at(-1)?.querySelector(".attn-reason");
+      const sentence = document.querySelector(`.attn-reason[data-box="${name}"]`);
       if (!sentence) return [];
       const line = document.createElement("p");
       line.append(...copies(sentence));
@@ -104,9 +104,10 @@
 
   const all = document.querySelector(".attn-all input");
   if (!all) return;
+  const root = document.documentElement;
   const openAll = () => {
     root.classList.toggle("attn-all-open", all.checked);
-    write("attnAnswers", all.checked ? "open" : "closed");
+    store.attnAnswers = all.checked ? "open" : "closed";
     if (CSS.supports("selector(::details-content)")) return;
     document.querySelectorAll(".attn-closed").forEach((part) => { part.open = all.checked; });
   };

@@ -120,7 +120,8 @@ def arrive(page, site, base, name):
 
 
 def wake(page):
-    """Scroll to every widget until it is awake; returns their boxes."""
+    """Open every answer, scroll to every widget until it is awake; returns their boxes."""
+    page.evaluate("document.querySelector('.attn-all input:not(:checked)')?.click()")
     boxes = page.locator(".attn-widget").all()
     for box in boxes:
         box.scroll_into_view_if_needed()
