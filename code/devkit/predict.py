@@ -70,11 +70,16 @@ def below(cells, place: int, until: str | None) -> tuple[int, ...]:
     code = []
     for number, cell in enumerate(cells[place:], start=place):
         if cell["cell_type"] == "code":
-            code.append(number)
+            code += [] if shows_source(cell) else [number]
             until = None if cell["id"] == until else until
         elif until is None and not "".join(cell["source"]).startswith("```{diagram}"):
             break
     return tuple(code)
+
+
+def shows_source(cell) -> bool:
+    """Whether a cell shows code of the package: that is no result."""
+    return any("text/markdown" in output.get("data", {}) for output in cell["outputs"])
 
 
 def printed(notebook, box: Box) -> str:
@@ -83,6 +88,5 @@ def printed(notebook, box: Box) -> str:
     for number in box.code:
         for output in notebook["cells"][number]["outputs"]:
             data = output.get("data", {})
-            for text in (output.get("text", ""), *map(data.get, ("text/plain", "text/markdown"))):
-                texts.append("".join(text or ""))
+            texts += ["".join(output.get("text", "")), "".join(data.get("text/plain", ""))]
     return "\n".join(texts)

@@ -54,6 +54,7 @@ def test_every_box_opens_what_it_asks_about_and_keeps_the_answer(visit, server):
                 assert seen["before"] and not any(seen["before"]) and all(seen["after"]), seen
                 assert seen["own"] in seen["status"] and seen["measured"] in seen["status"], seen
                 assert len(seen["texts"]) == len(box.choices)
+                assert not page.locator(".attn-answer button :is(a, button)").count()
                 assert seen["why"] == bool(box.why and box.why[1]), seen
                 asked += 1
             assert all(seen_now(page)), name
