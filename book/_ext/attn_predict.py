@@ -48,9 +48,9 @@ class MarkClosed(SphinxPostTransform):
             if cell.get("nb_element") == "cell_code"
         }
         for box, admonition in zip(of_page(self.env), asked, strict=True):
-            if not box.answers:
-                continue
             shown = [cells[number] for number in box.code if number in cells]
+            if not (box.answers and shown):
+                continue
             blocks = box.why[0] if box.why else 0
             for node in (admonition, *shown, *beside(admonition, shown[-1], blocks)):
                 node["box"] = box

@@ -70,6 +70,7 @@
     const ask = skip.previousSibling.textContent;
     const again = () => {
       keep(name, undefined);
+      status.removeAttribute("aria-live");
       open(false);
       for (const choice of choices) {
         choice.removeAttribute("aria-disabled");
@@ -99,7 +100,10 @@
     });
     form?.addEventListener("input", () => form.querySelector("input").setCustomValidity(""));
     skip.addEventListener("click", () => (answered() ? again() : open()));
-    if (answered()) show(answers()[name]);
+    if (answered()) {
+      status.setAttribute("aria-live", "off"); // said when it was given
+      show(answers()[name]);
+    }
   }
 
   const all = document.querySelector(".attn-all input");
