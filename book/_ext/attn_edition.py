@@ -3,7 +3,7 @@
 `_build/html/notebooks/NN_name.ipynb` is made from the page's own document: references are the
 page's numbers with links to the site, citations say author and year, and what MyST alone can show
 has become Markdown that every front end shows (`attn_markdown`). Code and outputs are those of the
-chapter; a widget is its picture until its cell is run.
+chapter; a widget is its picture until its cell is run, and what is to be predicted is empty.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from sphinx.errors import ExtensionError
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from devkit import course
+from devkit.predict import boxes
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 HIDDEN = {  # a tag of Jupyter Book, and what JupyterLab and Notebook understand
@@ -39,6 +40,7 @@ GATES = {
     ),
     "data": ("if missing := ab.data.why_missing():", 'print(f"Skipped: {missing}")'),
 }
+TOLD, TOLD_END = "<details>\n<summary>What it shows</summary>", "\n\n</details>"
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
@@ -91,12 +93,21 @@ def gated(source: str, tags) -> str:
     return source
 
 
-def code_cell(cell) -> nbformat.NotebookNode:
-    """A code cell for people: no metadata of the book, pictures in place of widgets."""
+def hidden(tags) -> dict:
+    """The metadata that folds a cell."""
+    folds = {k: v for tag in HIDDEN.keys() & set(tags) for k, v in HIDDEN[tag].items()}
+    return {"jupyter": folds} if folds else {}
+
+
+def code_cell(cell, closed: bool = False) -> nbformat.NotebookNode:
+    """A code cell for people: no metadata of the book, pictures in place of widgets.
+
+    Without its output, where the reader is to predict that. What not every machine can run keeps
+    it, folded.
+    """
     tags = cell.metadata.get("tags", [])
-    metadata = {}
-    for tag in HIDDEN.keys() & set(tags):
-        metadata.setdefault("jupyter", {}).update(HIDDEN[tag])
+    if closed and not GATES.keys() & set(tags):
+        return nbformat.v4.new_code_cell(cell.source, id=cell.id, metadata=hidden(tags))
     outputs = [nbformat.from_dict(output) for output in cell.outputs]
     for output in outputs:
         if "data" in output:
@@ -106,7 +117,7 @@ def code_cell(cell) -> nbformat.NotebookNode:
     return nbformat.v4.new_code_cell(
         gated(cell.source, tags),
         id=cell.id,
-        metadata=metadata,
+        metadata=hidden([*tags, *(["hide-output"] if closed else [])]),
         outputs=outputs,
         execution_count=cell.execution_count,
     )
@@ -120,6 +131,7 @@ class Edition:
         self.document = document
         self.source = nbformat.read(self.env.doc2path(docname), as_version=4)
         self.markdown = Markdown(self.link, self.cite, self.number)
+        self.closed = {n for box in boxes(self.source) if box.answers for n in box.code}
         self.cells, self.text = [], []
 
     def build(self) -> nbformat.NotebookNode:
@@ -145,7 +157,13 @@ class Edition:
         else:
             self.markdown.level = level
             if written := self.markdown.block(node):
-                self.text.append(written)
+                told = "box" in node and not isinstance(node, nodes.Admonition)
+                self.text += self.folded(written) if told else [written]
+
+    def folded(self, written: str) -> list[str]:
+        """What tells the result of the cell above: folded, with what was told before it."""
+        before = self.text.pop() if self.text and self.text[-1].startswith(TOLD) else TOLD
+        return [f"{before.removesuffix(TOLD_END)}\n\n{written}{TOLD_END}"]
 
     def flush(self) -> None:
         """What was collected becomes a cell."""
@@ -156,9 +174,9 @@ class Edition:
 
     def code_up_to(self, end: int) -> None:
         """The source's code cells before `end`, those that the page does not show included."""
-        for cell in self.source.cells[self.placed : end]:
+        for place, cell in enumerate(self.source.cells[self.placed : end], start=self.placed):
             if cell.cell_type == "code" and cell.source.strip():
-                self.cells.append(code_cell(cell))
+                self.cells.append(code_cell(cell, place in self.closed))
         self.placed = max(self.placed, end)
 
     def number(self, node: nodes.Element) -> str:

@@ -18,6 +18,7 @@ from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from devkit.chapters import chapter_of
+from devkit.predict import CLASS
 
 BLOCK = re.compile(r"^```\{glossary\}\n(.*?)^```", re.MULTILINE | re.DOTALL)
 CHINESE = re.compile(r"(.+?) : 中文$")
@@ -136,6 +137,7 @@ class MarkTerms(SphinxTransform):
             and not _in_cell(text)
             and _inside(text, (nodes.paragraph,))
             and not _asked(text)
+            and not _offered(text)
         ]
         missing = dict(self.env.attn_terms)
         replaced = []  # bold names that a link has taken the place of
@@ -197,6 +199,14 @@ def _asked(text) -> bool:
         and len(paragraph) == 1
         and paragraph.parent.index(paragraph) == 1
     )
+
+
+def _offered(text) -> bool:
+    """Whether it is a choice of a prediction, which is a button."""
+    return any(
+        isinstance(around, nodes.Admonition) and CLASS in around["classes"]
+        for around in ancestors(text)
+    ) and _inside(text, (nodes.list_item,))
 
 
 def _in_cell(node) -> bool:

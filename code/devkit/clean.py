@@ -16,7 +16,7 @@ from devkit import ROOT
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 NOTEBOOK_KEYS = {"attnbook", "kernelspec", "language_info", "mystnb", "widgets"}
-CELL_KEYS = {"mystnb", "tags"}
+CELL_KEYS = {"attnbook", "mystnb", "tags"}
 KERNELSPEC = {"display_name": "Python 3", "language": "python", "name": "python3"}
 GATED = {"gpu", "data"}
 

@@ -76,7 +76,9 @@ def printable(page: Page, printed: set[str]) -> None:
     for box in article.select(".attn-widget"):
         picture = box.img.extract()
         box.replace_with(picture)
-    for button in article.select("script, button, .cell_input .toggle-hidden"):
+    for choice in article.select(".attn-choices button"):
+        choice.unwrap()
+    for button in article.select("script, button, .attn-answer form, .cell_input .toggle-hidden"):
         button.decompose()
     for details in article.select("details"):
         details["open"] = ""

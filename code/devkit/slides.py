@@ -77,6 +77,8 @@ def slides_of(article) -> list[Slide]:
                 made.append(Slide(made[-1].heading, made[-1].level))
             if node.select_one(".cell_output :is(figure, .attn-widget, img)"):
                 made[-1].notes.append(node.select_one(".cell_input").extract())
+            told = node.select("details.attn-closed > :not(summary, .cell_output, figure)")
+            made[-1].notes += [part.extract() for part in told]
             made[-1].shown.append(node)
             made[-1].full = heavy
     return [made[0], *(slide for slide in made[1:] if slide.shown or slide.notes)]

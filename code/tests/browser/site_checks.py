@@ -119,8 +119,14 @@ def arrive(page, site, base, name):
     page.wait_for_timeout(100)  # the widgets in view, and what they ask for
 
 
+def open_answers(page):
+    """Show what is closed until a reader predicts it."""
+    page.evaluate("document.querySelector('.attn-all input:not(:checked)')?.click()")
+
+
 def wake(page):
-    """Scroll to every widget until it is awake; returns their boxes."""
+    """Open every answer, scroll to every widget until it is awake; returns their boxes."""
+    open_answers(page)
     boxes = page.locator(".attn-widget").all()
     for box in boxes:
         box.scroll_into_view_if_needed()

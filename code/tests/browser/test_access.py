@@ -7,6 +7,7 @@ from site_checks import COLOURS, REDIRECT, SHOW_NEW, THIN_OUT, VIEW, complaints
 SHOWS = r'attnbook\.widgets\.\w+|"controls": *\[[^\]]*\]'
 WOKEN = """async () => {
   const found = [];
+  document.querySelector(".attn-all input:not(:checked)")?.click();
   for (const box of document.querySelectorAll(".attn-widget")) { // one by one: in view it wakes
     box.scrollIntoView();
     for (let n = 0; n < 200 && !box.dataset.widget; n++) {

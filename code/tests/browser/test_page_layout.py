@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
-from site_checks import arrive, parsed, wake
+from site_checks import arrive, open_answers, parsed, wake
 
 from attnbook.metrics import hit_rate
 from devkit.chapters import chapter_of, chapters
@@ -108,6 +108,7 @@ def test_on_a_phone_a_figure_has_its_narrow_form(visit, server, site):
     """Within the column, and no figure twice; on a desktop only the wide form is seen."""
     with visit(server, width=390) as shown:
         arrive(shown.page, site, server, "book/01_cues.html")
+        open_answers(shown.page)
         column = shown.page.locator(".bd-article").bounding_box()["width"]
         stacks = shown.page.locator(".attn-stack")
         assert stacks.count() >= 3
@@ -122,6 +123,7 @@ def test_on_a_phone_a_figure_has_its_narrow_form(visit, server, site):
             assert drawn[0] == pytest.approx(drawn[1], rel=0.01)
     with visit(server) as shown:
         arrive(shown.page, site, server, "book/01_cues.html")
+        open_answers(shown.page)
         assert shown.page.locator(".attn-stack:visible").count() == 0
         assert shown.page.locator(".attn-picture:visible").count() >= 5
 
