@@ -83,10 +83,10 @@ def shows_source(cell) -> bool:
 
 
 def printed(notebook, box: Box) -> str:
-    """What the closed outputs say in words."""
+    """What the closed outputs say in words, with single spaces."""
     texts = []
     for number in box.code:
         for output in notebook["cells"][number]["outputs"]:
             data = output.get("data", {})
             texts += ["".join(output.get("text", "")), "".join(data.get("text/plain", ""))]
-    return "\n".join(texts)
+    return " ".join(" ".join(texts).split())
