@@ -44,13 +44,15 @@ def test_every_box_takes_an_answer_that_the_output_shows(name):
     page = notebook(name)
     found = boxes(page)
     source = "".join("".join(c["source"]) for c in page["cells"] if c["cell_type"] == "markdown")
-    assert len(found) == source.count(f":class: {CLASS}") >= 5
+    assert len(found) == source.count(f":class: {CLASS}") > 0
     assert {box.cell: wrong for box in found if (wrong := complaints(page, box))} == {}
 
 
 def test_the_right_choice_stands_at_every_place():
-    """And it is not given away by its length."""
-    asked = [box for name in PAGES for box in boxes(notebook(name)) if box.choices]
+    """And it is not given away by its length; a page has five boxes, on average."""
+    every = [box for name in PAGES for box in boxes(notebook(name))]
+    asked = [box for box in every if box.choices]
+    assert len(every) >= 5 * len(PAGES)
     places = Counter(box.right for box in asked)
     longest = sum(len(b.choices[b.right - 1]) == max(map(len, b.choices)) for b in asked)
     assert max(places.values()) <= MOST * len(asked) and set(places) == {1, 2, 3, 4}
