@@ -142,7 +142,7 @@ lint: install  ## ruff: lint and format, nothing changed
 	@$(PY) -m ruff check . && $(PY) -m ruff format --check .
 
 format: install  ## ruff: mend what it can
-	@$(PY) -m ruff check --fix . && $(PY) -m ruff format .
+	@$(PY) -m ruff format . && $(PY) -m ruff check --fix . && $(PY) -m ruff format .
 
 clean:  ## remove the built site and the caches; keep .venv and your _build/lab
 	rm -rf .pytest_cache .ruff_cache .hypothesis

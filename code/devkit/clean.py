@@ -202,7 +202,9 @@ def _order(shown, models) -> list[str]:
     def content(model):
         return MODEL_ID.sub("", json.dumps(models[model], sort_keys=True))
 
-    order, waiting = [], [*shown, *sorted(models, key=content)]
+    inner = {id for model in models.values() for id in MODEL_ID.findall(json.dumps(model))}
+    rest = sorted(models, key=lambda model: (model in inner, content(model)))
+    order, waiting = [], [*shown, *rest]
     while waiting:
         model = waiting.pop(0)
         if model in models and model not in order:

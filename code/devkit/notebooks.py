@@ -140,7 +140,10 @@ def main(argv=None) -> int:
             return 1
         seconds = time.perf_counter() - start
         print(f"{path}  {seconds:.1f} s  {'changed' if changed else 'unchanged'}", flush=True)
-    return 1 if check(paths) else 0
+    if check(paths):
+        return 1
+    print(f"in form: {len(paths)}")
+    return 0
 
 
 if __name__ == "__main__":

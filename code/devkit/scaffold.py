@@ -79,8 +79,9 @@ def widget(name: str, label: str) -> list[Path]:
     places = (ROOT / f"book/{pages[0].name}.ipynb", "## Summary"), (GALLERY, "## Without a browser")
     for path, heading in places:
         notebook = nbformat.read(path, as_version=4)
-        shown = render("widget/cell.py.j2", words | {"page": path.stem.lower()})
-        cells = as_notebook(shown, f"{path.stem.lower()}-{folder}").cells
+        page = path.stem.lstrip("0123456789_").replace("_", "-")
+        shown = render("widget/cell.py.j2", words | {"page": page})
+        cells = as_notebook(shown, f"{page}-{folder}").cells
         at = [n for n, cell in enumerate(notebook.cells) if cell.source.startswith(heading)]
         if not at:
             raise ValueError(f"{path.name}: no cell begins with {heading!r}")
@@ -98,6 +99,7 @@ def write(folder: Path, target: Path, words: dict) -> list[Path]:
         path = target / re.sub("NN|NAME|CLASS", lambda found: names[found[0]], place)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(render(str(source.relative_to(TEMPLATES)), words), encoding="utf-8")
+        print(f"wrote {path.relative_to(ROOT).as_posix()}")
         written.append(path)
     return written
 
@@ -146,6 +148,7 @@ def main(argv=None) -> int:
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
+    print("CONTRIBUTING.md says what is in them, and what comes next.", flush=True)
     steps = [["devkit.notebooks", *map(str, made)]]
     steps += [["devkit.doubt", made[0].stem]] * (args.kind == "chapter")
     return int(any(subprocess.run([sys.executable, "-m", *step]).returncode for step in steps))

@@ -79,5 +79,6 @@ def test_the_page_says_of_each_sabotage_what_noticed_it(chapter):
     (part,) = [part for part in page.split("## ") if f"({chapter}.ipynb)" in part]
     rows = part.splitlines()[6:]
     whats = [sabotage["what"] for sabotage in doubt.load(chapter)]
-    assert [row.split(" | ")[0] for row in rows if row] == [f"| {what}" for what in whats]
+    told = [row.split(" | ")[0] for row in rows if row] == [f"| {what}" for what in whats]
+    assert told, f"the list has changed: `make doubt NAMES={chapter}` writes the page"
     assert "| **" not in part  # neither unnoticed nor broken
