@@ -19,7 +19,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from bs4 import BeautifulSoup
-from pypdf import PdfReader
+from pypdf import PdfReader, PdfWriter
 
 from devkit import ROOT
 from devkit.pages import ASSETS, PARSER, Page, browser_for, contents
@@ -37,10 +37,8 @@ PAPER = {
     "display_header_footer": True,
     "header_template": "<span></span>",
     "footer_template": FOOTER,
-    "outline": True,
-    "tagged": True,
+    "tagged": False,  # a tag for each word of code and each sign of a formula: 12 MB
 }
-DRAFT = {**PAPER, "outline": False, "tagged": False}  # the same pages, in less time
 # Formulas and tables wider than the column are set smaller, so that none is cut. What is still too
 # wide is named: for one such thing the browser would shrink the whole book.
 FIT = """() => {
@@ -64,6 +62,9 @@ NUMBER = """(pages) => {
     place.textContent = pages[place.closest("a").hash.slice(1)];
   }
 }"""
+CHAPTERS = """() => [...document.querySelectorAll(".printed-title nav a")].map(
+  (link) => [link.firstElementChild.textContent, link.hash.slice(1)]
+)"""
 READY = """async () => {
   await document.fonts.ready;
   await Promise.all([...document.images].map((image) => image.decode().catch(() => null)));
@@ -216,8 +217,12 @@ def to_pdf(html: str, out: Path) -> None:
         page.evaluate(READY)
         if wide := page.evaluate(FIT):
             raise ValueError(f"wider than the paper: {wide}")
-        page.evaluate(NUMBER, begins(page.pdf(**DRAFT)))
-        page.pdf(path=out, **PAPER)
+        pages = begins(page.pdf(**PAPER))
+        page.evaluate(NUMBER, pages)
+        book = PdfWriter(clone_from=io.BytesIO(page.pdf(**PAPER)))
+        for title, place in page.evaluate(CHAPTERS):
+            book.add_outline_item(title=title, page_number=pages[place] - 1)
+        book.write(out)
         browser.close()
 
 
