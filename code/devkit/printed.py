@@ -4,7 +4,9 @@
 
 All pages of the table of contents but the reference stand one after the other in one page, with
 their numbers of chapters, equations and figures; each widget is its picture. No TeX is needed.
-It is printed twice: only then it is known on which page a chapter begins.
+Code that is folded on the site is only named. Hints, solutions and answers of puzzles end their
+chapter, as in any book of exercises: whoever turns the page wants to see them.
+It is printed twice: only then it is known on which page a chapter or an answer begins.
 """
 
 import argparse
@@ -12,11 +14,12 @@ import io
 import sys
 import tempfile
 import time
+from html import escape
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from bs4 import BeautifulSoup
-from pypdf import PdfReader
+from pypdf import PdfReader, PdfWriter
 
 from devkit import ROOT
 from devkit.pages import ASSETS, PARSER, Page, browser_for, contents
@@ -34,8 +37,7 @@ PAPER = {
     "display_header_footer": True,
     "header_template": "<span></span>",
     "footer_template": FOOTER,
-    "outline": True,
-    "tagged": True,
+    "tagged": False,  # a tag for each word of code and each sign of a formula: 12 MB
 }
 # Formulas and tables wider than the column are set smaller, so that none is cut. What is still too
 # wide is named: for one such thing the browser would shrink the whole book.
@@ -60,6 +62,9 @@ NUMBER = """(pages) => {
     place.textContent = pages[place.closest("a").hash.slice(1)];
   }
 }"""
+CHAPTERS = """() => [...document.querySelectorAll(".printed-title nav a")].map(
+  (link) => [link.firstElementChild.textContent, link.hash.slice(1)]
+)"""
 READY = """async () => {
   await document.fonts.ready;
   await Promise.all([...document.images].map((image) => image.decode().catch(() => null)));
@@ -70,9 +75,61 @@ def slug(name: str) -> str:
     return name.rsplit("/", 1)[-1]
 
 
+def name_folded(page: Page) -> None:
+    """A line for each folded code: its name, which leads to the page where that has an address."""
+    site = page.soup.select_one("link[rel=canonical]")
+    for folded in page.article.select("details.hide"):
+        label = folded.select_one(".collapsed").get_text()
+        line = page.soup.new_tag("p", attrs={"class": "printed-folded"})
+        name = page.soup.new_tag("a", href=site["href"]) if site else page.soup.new_tag("span")
+        name.string = "Code" if label.startswith("Show code") else label
+        places = [page.soup.new_tag("span", id=node["id"]) for node in folded.select("[id]")]
+        line.extend([name, *places])
+        folded.replace_with(line)
+
+
+def gather_answers(page: Page) -> None:
+    """Hints, solutions and answers of puzzles end the chapter; a page number leads to each."""
+    closed = page.article.select(".admonition.dropdown")
+    if not closed:
+        return
+    answers = page.soup.new_tag("section", id="answers", attrs={"class": "printed-answers"})
+    answers.append(page.soup.new_tag("h2", string="Hints and answers"))
+    for number, box in enumerate(closed, 1):
+        title = box.select_one(".admonition-title").extract().get_text()
+        where = box.find_parent("section").find(["h1", "h2", "h3"], recursive=False).get_text()
+        if (item := box.find_parent("li")) is not None:
+            first = int(item.parent.get("start", 1))
+            where += f", {first + len(item.find_previous_siblings('li'))}"
+        box.insert_before(
+            fragment(
+                f'<p class="printed-closed" id="asked-{number}"><a href="#answer-{number}">{title} '
+                f'<small>{number}, page <span class="printed-number">000</span></small></a></p>'
+            )
+        )
+        answers.append(
+            fragment(
+                f'<p class="printed-answer" id="answer-{number}"><b>{number}</b> '
+                f'<a href="#asked-{number}">{escape(where)}: {title}</a></p>'
+            )
+        )
+        box["class"] = "printed-told"
+        answers.append(box.extract())
+    page.article.section.append(answers)
+
+
+def fragment(html: str):
+    """The first element of a piece of HTML."""
+    return BeautifulSoup(html, PARSER).body.contents[0].extract()
+
+
 def printable(page: Page, printed: set[str]) -> None:
     """Make an article fit for paper: pictures for widgets, addresses that hold in one page."""
     soup, article, own = page.soup, page.article, slug(page.name)
+    name_folded(page)
+    gather_answers(page)
+    for other in article.select(".attn-figure-dark, .attn-stack"):  # for the dark, for phones
+        other.decompose()
     for box in article.select(".attn-widget"):
         picture = box.img.extract()
         box.replace_with(picture)
@@ -125,7 +182,9 @@ def assemble(site: Path, names: list[str]) -> str:
 {"".join(f'<script defer src="{path.as_uri()}"></script>' for path in scripts)}
 </head><body class="printed">
 <header class="printed-title"><h1>{title}</h1>
-<p>Text and figures CC BY 4.0, code MIT. The widgets are still here; on the site they move.</p>
+<p>Text and figures CC BY 4.0, code MIT. The widgets are still here; on the site they move. A line
+in grey beside a bar names code that is folded on the site: it is in the chapter's notebook. Hints
+and answers end each chapter.</p>
 <nav><h2>Contents</h2><ol>{"".join(lines)}</ol></nav></header>
 </body></html>""",
         PARSER,
@@ -160,8 +219,12 @@ def to_pdf(html: str, out: Path) -> None:
         page.evaluate(READY)
         if wide := page.evaluate(FIT):
             raise ValueError(f"wider than the paper: {wide}")
-        page.evaluate(NUMBER, begins(page.pdf(**PAPER)))
-        page.pdf(path=out, **PAPER)
+        pages = begins(page.pdf(**PAPER))
+        page.evaluate(NUMBER, pages)
+        book = PdfWriter(clone_from=io.BytesIO(page.pdf(**PAPER)))
+        for title, place in page.evaluate(CHAPTERS):
+            book.add_outline_item(title=title, page_number=pages[place] - 1)
+        book.write(out)
         browser.close()
 
 

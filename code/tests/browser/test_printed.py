@@ -11,6 +11,7 @@ from devkit import pages as site_pages
 from devkit import printed, slides
 
 CHAPTER = "book/03_attention"
+BYTES = 12e6 / 300  # a page: the whole book is to stay under 12 MB
 
 
 @pytest.fixture(scope="module")
@@ -125,6 +126,31 @@ def test_the_printed_book_holds_pictures_and_links_within_itself(whole):
     assert outer <= {"https", "http"}
 
 
+def test_hints_and_answers_end_their_chapter(whole, site):
+    """And a line, with the number of the page, stands where each was."""
+    article = site_pages.Page(site, CHAPTER).article
+    chapter = whole.find(id="03_attention")
+    told = chapter.select(".printed-answers > .printed-told")
+    assert len(told) == len(article.select(".admonition.dropdown")) > 5
+    assert len(chapter.select(".printed-closed .printed-number")) == len(told)
+    assert chapter.select("section > h2")[-1].parent["class"] == ["printed-answers"]
+    assert not whole.select(".admonition.dropdown, details.hide")
+
+
+def test_folded_code_is_named(whole, site):
+    """It leads to the page, where the book has an address."""
+    page = site_pages.Page(site, CHAPTER)
+    names = [node.get_text() for node in page.article.select("details.hide .collapsed")]
+    lines = [line.get_text() for line in whole.find(id="03_attention").select(".printed-folded")]
+    assert lines == names and "Imports" in names
+    address = "https://example.org/book/03_attention.html"
+    for old in page.soup.select("link[rel=canonical]"):
+        old.decompose()
+    page.soup.head.append(page.soup.new_tag("link", rel="canonical", href=address))
+    printed.name_folded(page)
+    assert page.article.select_one(".printed-folded a")["href"] == address
+
+
 def test_the_browser_prints_it(browser, site, tmp_path, monkeypatch):
     monkeypatch.setattr(printed, "browser_for", lambda playwright: browser)
     monkeypatch.setattr(browser, "close", lambda: None, raising=False)
@@ -138,6 +164,9 @@ def test_the_browser_prints_it(browser, site, tmp_path, monkeypatch):
     assert len(re.findall(rb"/Type\s*/Page\b", data)) >= 8
     assert b"/Outlines" in data
     reader = PdfReader(tmp_path / "book.pdf")
+    # A shadow is a picture of 300 dpi: every picture that is printed is one of the book's.
+    assert 5 < len(re.findall(rb"/Subtype\s*/Image", data)) <= html.count("<img")
+    assert len(data) / len(reader.pages) < BYTES
     contents = reader.pages[0].extract_text()
     for title in ("Notation", "Attention cues"):
         (number,) = re.findall(rf"{title}.*?(\d+)\s*$", contents, re.MULTILINE)
