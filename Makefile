@@ -62,7 +62,7 @@ chapter: install  ## begin a chapter, from files that pass every test (N=13 NAME
 	@test -n "$(N)" && test -n "$(NAME)" || { echo "make chapter N=13 NAME=tasks" >&2; exit 2; }
 	@$(ONE_THREAD) $(PY) -m devkit.scaffold chapter "$(N)" "$(NAME)"
 
-widget: install  ## begin a widget, on the page of a chapter and in the gallery (NAME=Hops CHAPTER=15)
+widget: install  ## begin a widget, shown by a chapter and the gallery (NAME=Hops CHAPTER=15)
 	@test -n "$(NAME)" && test -n "$(CHAPTER)" || \
 	{ echo "make widget NAME=Hops CHAPTER=15" >&2; exit 2; }
 	@$(ONE_THREAD) $(PY) -m devkit.scaffold widget "$(NAME)" "$(CHAPTER)"

@@ -4,6 +4,7 @@ import json
 import math
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import torch
 
@@ -19,7 +20,7 @@ def cell_runner(chapter):
 
     def run_cell(holding, **names):
         (source,) = [source for source in sources if holding in source]
-        names = {"ab": ab, "torch": torch, "math": math, "nn": torch.nn} | names
+        names = {"ab": ab, "torch": torch, "math": math, "nn": torch.nn, "pd": pd} | names
         exec(compile(source, holding, "exec"), names)
         return names
 
