@@ -20,7 +20,8 @@ def cell_runner(chapter):
 
     def run_cell(holding, **names):
         (source,) = [source for source in sources if holding in source]
-        names = {"ab": ab, "torch": torch, "math": math, "nn": torch.nn, "pd": pd} | names
+        given = {"ab": ab, "torch": torch, "math": math, "nn": torch.nn, "pd": pd, "display": str}
+        names = given | names
         exec(compile(source, holding, "exec"), names)
         return names
 
