@@ -49,7 +49,7 @@ def written(said: dict, page: Path) -> str:
 def visit_part(translator, node) -> None:
     title, group, place = (escape(node[name]) for name in ("title", "group", "place"))
     translator.body.append(
-        f'<details class="attn-part" name="{group}"><summary>{title}</summary><div id="{place}">'
+        f'<details class="attn-opens" name="{group}"><summary>{title}</summary><div id="{place}">'
     )
 
 
