@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from html import escape
 
+from attn_evidence import is_evidence
 from attn_signature import signature
 from docutils import nodes
 from sphinx import addnodes
@@ -34,15 +35,16 @@ def read_parts(document: nodes.document) -> list[nodes.Element]:
 
 
 def minutes(document: nodes.document) -> float:
-    """Minutes to read a page, its visible code included, without exercises and references."""
+    """Minutes to read a page, its visible code included: no exercises, references or evidence."""
     words = lines = 0
     for part in read_parts(document):
         for text in part.findall(nodes.Text):
             inside = (nodes.literal_block, nodes.math_block, nodes.raw, nodes.math)
-            if not any(isinstance(a, inside) for a in ancestors(text)):
+            if not any(isinstance(a, inside) for a in ancestors(text)) and not is_evidence(text):
                 words += len(re.findall(r"\w[\w’'-]*", text.astext()))
         for code in part.findall(nodes.container):
-            if code.get("nb_element") == "cell_code_source" and not is_folded(code):
+            apart = is_folded(code) or is_evidence(code)
+            if code.get("nb_element") == "cell_code_source" and not apart:
                 lines += sum(bool(line.strip()) for line in code.astext().splitlines())
     return words / WORDS + lines / CODE_LINES
 

@@ -1,5 +1,5 @@
 // The contents beside a page follow the reader: the last heading above the line is the current one.
-// A box that scrolls sideways can be scrolled by the keyboard.
+// A box that scrolls sideways can be scrolled by the keyboard. Evidence opens for a link into it.
 const LINE = 120; // pixels below the top
 
 const theirs = document.querySelector(".page-toc");
@@ -34,3 +34,13 @@ const reach = () => {
 };
 addEventListener("resize", reach);
 reach();
+
+const open = () => {
+  const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const closed = target ? target.closest("details.attn-evidence:not([open])") : null;
+  if (!closed) return;
+  closed.open = true;
+  target.scrollIntoView();
+};
+addEventListener("hashchange", open);
+open();

@@ -54,7 +54,9 @@ def is_heavy(node) -> bool:
 
 
 def is_shown(node) -> bool:
-    """Whether a block stands on the slide; other prose is for the speaker."""
+    """Whether a block stands on the slide; other prose and evidence are for the speaker."""
+    if node.name == "details" and "attn-evidence" in node["class"]:
+        return False
     if node.name != "p":
         return True
     text = node.get_text().strip()

@@ -85,7 +85,10 @@ HEIGHTS = "() => [...document.querySelectorAll('.attn-widget')].map((box) => box
 # The heights that a page keeps for its widgets, read before the first of them is awake.
 EARLY = f"""document.addEventListener("DOMContentLoaded", () => {{
   window.attnAwake = document.querySelectorAll(".attn-widget[data-widget]").length;
+  const evidence = [...document.querySelectorAll("details.attn-evidence")];
+  for (const part of evidence) part.open = true; // what is closed keeps no height
   window.attnHeights = ({HEIGHTS})();
+  for (const part of evidence) part.open = false;
 }});"""
 
 
@@ -120,8 +123,11 @@ def arrive(page, site, base, name):
 
 
 def open_answers(page):
-    """Show what is closed until a reader predicts it."""
-    page.evaluate("document.querySelector('.attn-all input:not(:checked)')?.click()")
+    """Show evidence, and what is closed until a reader predicts it."""
+    page.evaluate("""() => {
+      for (const part of document.querySelectorAll("details.attn-evidence")) part.open = true;
+      document.querySelector(".attn-all input:not(:checked)")?.click();
+    }""")
 
 
 def wake(page):

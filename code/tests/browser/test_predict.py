@@ -10,8 +10,9 @@ from devkit.chapters import chapters
 from devkit.predict import boxes
 
 PAGE = "book/03_attention.html"
-SEEN = """() => [...document.querySelectorAll(".attn-closed")].map(
-  (part) => part.lastElementChild.checkVisibility({ contentVisibilityAuto: true }))"""
+SEEN = """() => [...document.querySelectorAll(".attn-closed")]
+  .filter((part) => !part.closest("details.attn-evidence:not([open])"))
+  .map((part) => part.lastElementChild.checkVisibility({ contentVisibilityAuto: true }))"""
 # Answers every box, a wrong choice or number where there is one, and says what it shows then.
 ANSWER = """() => [...document.querySelectorAll(".attn-answer")].map((box) => {
   const { box: name, right } = box.dataset;
