@@ -32,6 +32,7 @@ from torch import Tensor
 from torch.profiler import ProfilerActivity, profile
 
 MB = 1e6
+LONG = 10.0  # seconds: a row that has taken so long has rounds enough when it has two
 
 
 @dataclass
@@ -95,24 +96,25 @@ def settle() -> None:
     torch.empty(32 * 2**20 - 2**14, dtype=torch.uint8)
 
 
-def race(ours: Callable, peer: Callable, *, seconds: float = 2.0, rounds: int = 5) -> dict:
-    """Medians of both, in ms, and of their ratio with its quartiles; at least `rounds` rounds.
+def race(ours: Callable, peer: Callable, *, seconds: float = 1.0, rounds: int = 3) -> dict:
+    """Medians of both, in ms, and of their ratio with its quartiles.
 
-    A round is four calls, two of each, and its time for each the mean of the two.
+    Both have been called before. A round is four calls, two of each, and its time for each the
+    mean of the two. There are as many rounds as `seconds` hold, and at least `rounds`; two are
+    enough where they take more than `LONG`.
     """
-    for warm in (ours, peer, ours, peer):
-        warm()
     times: list[tuple[float, float]] = []
     gc.collect()
     gc.disable()
     try:
-        end = time.perf_counter() + seconds
-        while len(times) < rounds or time.perf_counter() < end:
+        start = time.perf_counter()
+        while _goes_on(len(times), time.perf_counter() - start, seconds, rounds):
             mine, theirs, theirs_again, mine_again = map(_seconds, (ours, peer, peer, ours))
             times.append(((mine + mine_again) / 2, (theirs + theirs_again) / 2))
     finally:
         gc.enable()
-    low, ratio, high = statistics.quantiles([mine / theirs for mine, theirs in times], n=4)
+    ratios = [mine / theirs for mine, theirs in times]
+    low, ratio, high = statistics.quantiles(ratios * 2 if len(ratios) == 1 else ratios, n=4)
     mine, theirs = (statistics.median(column) * 1e3 for column in zip(*times, strict=True))
     return {
         "ours_ms": mine,
@@ -121,6 +123,12 @@ def race(ours: Callable, peer: Callable, *, seconds: float = 2.0, rounds: int = 
         "quartiles": [low, high],
         "rounds": len(times),
     }
+
+
+def _goes_on(done: int, passed: float, seconds: float, rounds: int) -> bool:
+    """Whether another round is run."""
+    enough = min(rounds, 2) if passed > LONG else rounds
+    return done < enough or passed < seconds
 
 
 def _seconds(function) -> float:
@@ -154,8 +162,8 @@ def peak_memory(function: Callable) -> int:
     return most
 
 
-def measure(case: Case, *, seconds: float = 2.0) -> list[dict]:
-    """One row for each pass of a case, ready for JSON."""
+def measure(case: Case, *, seconds: float = 1.0) -> list[dict]:
+    """One row for each pass of a case, ready for JSON; what sees the memory warms up, too."""
     rows = []
     for n, (name, (ours, peer)) in enumerate(case.passes()):
         memory = [peak_memory(f) / MB for f in (ours, peer)]
