@@ -297,6 +297,14 @@ def many_heads():
     return t | {"output": t["joined"] @ torch.randn(h * p, d)}
 
 
+def learned_queries():
+    """The layer of 3a, with as many features behind the matrices as before them."""
+    t = {"words": torch.randn(n, d)}
+    t |= {name: t["words"] @ torch.randn(d, d) for name in QKV}
+    t["output"], t["weights"] = ab.attention(*(t[name] for name in QKV))
+    return t
+
+
 def one_row_two_rows():
     """The page's numbers: does a word stand before the verb, or after it; and who is it?"""
     keys = names = torch.tensor([[1.0, 0], [0, 0], [0, 1]])
@@ -436,6 +444,7 @@ def two_readings():
 TRACES = (four_moves, soft_lookup, kernel_attention, leave_one_out, masked_softmax)
 TRACES += (batch_attention, two_masks, broadcast_sum, two_scores, bottleneck)
 TRACES += (decoding_step, two_orders, many_heads, one_row_two_rows, split_join)
+TRACES += (learned_queries,)
 TRACES += (where_places_enter, sinusoid, rotation, who_waits)
 TRACES += (transformer, encoder_block, decoder_block, cache, pre_post)
 TRACES += (block_today, grouped_heads, two_readings)

@@ -7,6 +7,7 @@ import { planLayout, squareCells } from "../core/layout.js";
 const GAP = 16;
 const LABELLED = 240; // pixels that a map with labels needs
 const LARGEST = 26; // of a cell
+const STACKED = 20; // of a cell, where the maps stand one above the other
 
 /** How `count` maps share `width` pixels: columns, the width of each, and whether it has labels. */
 export function planHeads(width, count) {
@@ -14,6 +15,8 @@ export function planHeads(width, count) {
   const lines = Math.ceil(count / most);
   const columns = Math.ceil(count / lines);
   const share = Math.floor((width - GAP * (columns - 1)) / columns);
+  // Two maps keep their labels on a phone: one above the other.
+  if (count === 2 && share < LABELLED) return { columns: 1, share: width, labelled: true };
   return { columns, share, labelled: share >= LABELLED };
 }
 
@@ -40,9 +43,10 @@ export class HeadSwitches {
     this.lines = Math.ceil(this.cells.length / columns);
     this.labelled = labelled;
     const inner = share - 12; // padding and frame
+    const largest = this.lines > 1 && labelled ? STACKED : LARGEST;
     this.layout = labelled
       ? planLayout(this.cells[0].canvas.getContext("2d"), {
-        width: inner, height: Math.min(56 + LARGEST * queries, height), queryLabels, keyLabels, ratio,
+        width: inner, height: Math.min(56 + largest * queries, height), queryLabels, keyLabels, ratio,
       })
       : squareCells(Math.min(LARGEST, (inner - 1) / keys, (height - 1) / queries), { queries, keys, ratio });
     this.node.style.gridTemplateColumns = `repeat(${columns}, ${share}px)`;
