@@ -214,6 +214,14 @@ def links() -> Matrix:
     return [[GOLD if (i, j) in sure else 0.0 for j in range(k)] for i in range(q)]
 
 
+def diagonal() -> Matrix:
+    """The same links, and the baseline that a map must beat: the word at the same place."""
+    matrix = links()
+    for row, place in zip(matrix, range(len(matrix[0])), strict=False):
+        row[place] = row[place] or 1.0
+    return matrix
+
+
 def heads() -> list[Matrix]:
     """Four heads of one layer of cross-attention."""
     state = opening()
