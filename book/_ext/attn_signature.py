@@ -215,11 +215,9 @@ def links() -> Matrix:
 
 
 def diagonal() -> Matrix:
-    """The same links, and the baseline that a map must beat: the word at the same place."""
-    matrix = links()
-    for row, place in zip(matrix, range(len(matrix[0])), strict=False):
-        row[place] = row[place] or 1.0
-    return matrix
+    """The baseline beside the opening's links: each word at the same relative place."""
+    q, k = len(links()), len(links()[0])
+    return [[float(j == round(i * (k - 1) / (q - 1))) for j in range(k)] for i in range(q)]
 
 
 def heads() -> list[Matrix]:
