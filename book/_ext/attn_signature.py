@@ -214,6 +214,12 @@ def links() -> Matrix:
     return [[GOLD if (i, j) in sure else 0.0 for j in range(k)] for i in range(q)]
 
 
+def diagonal() -> Matrix:
+    """The baseline beside the opening's links: each word at the same relative place."""
+    q, k = len(links()), len(links()[0])
+    return [[float(j == round(i * (k - 1) / (q - 1))) for j in range(k)] for i in range(q)]
+
+
 def heads() -> list[Matrix]:
     """Four heads of one layer of cross-attention."""
     state = opening()
