@@ -248,6 +248,24 @@ def four_normalisers():
     }
 
 
+def cheap_ways():
+    """Six keys of two features and a query, chosen by each way of the page."""
+    K = torch.tensor([[0, 2], [-1, 0.5], [2.6, 1], [1.4, 1.6], [0.8, 2], [2.2, -3]])
+    Q, H = torch.tensor([[1.0, 0]]), torch.eye(2)[None]
+    centres = K[[0, 2, 5]]
+    for _ in range(3):
+        nearest = torch.cdist(K, centres).argmin(1)
+        centres = torch.stack([K[nearest == C].mean(0) for C in range(3)])
+    t = {"means": ab.mean_key_scores(Q, K, block=2), "small": (Q @ K.T).round()}
+    t |= {"codes": ab.hash_codes(K, H).T, "groups": torch.cdist(K, centres).argmin(1)[None]}
+    assert ab.hash_codes(Q, H).item() == 0 and torch.cdist(Q, centres).argmin().item() == 1
+    kept = {"of_blocks": ab.mean_key_blocks(Q, K, block=2, keep=1)}
+    kept["of_hash"] = ab.same_bucket(ab.hash_codes(Q, H), ab.hash_codes(K, H))
+    kept["of_clusters"] = ab.same_cluster(Q, K, centres)
+    kept["of_indexer"] = ab.keep_best(t["small"], 2)
+    return t | {name: (Q @ K.T).masked_fill(~mask, torch.nan) for name, mask in kept.items()}
+
+
 def cheap_map():
     """Words alone."""
     return {}
@@ -451,7 +469,7 @@ TRACES += (block_today, grouped_heads, two_readings)
 TRACES += (luong_step, local_window, masks_combined, window_blocks)
 TRACES += (layers_mixed,)
 TRACES += (selective_node, four_normalisers)
-TRACES += (cheap_map, cheap_blocks, three_branches)
+TRACES += (cheap_ways, cheap_map, cheap_blocks, three_branches)
 TRACES = {trace.__name__: trace for trace in TRACES}
 
 
