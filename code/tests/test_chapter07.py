@@ -244,11 +244,13 @@ def test_stored_weights_give_the_stored_numbers(translated):
 def test_what_more_sentences_bring_could_be_false():
     rows = load_table("transformer_translation")
     (more,) = [row for row in rows if row["plan"] == "more"]
+    grammar = transformer_translation.load("random")
 
     def told(**changed):
         table = [more | changed if row is more else row for row in rows]
         names = {"transformer_translation": transformer_translation, "table": table}
         names["compared"] = translation_plateau.PLANS
+        names["grammar"] = grammar
         return names | {"lengths": list(more["lengths"])}
 
     claim = 'more["exact"] >= 0.95'
