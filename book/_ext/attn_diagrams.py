@@ -17,8 +17,10 @@ import re
 from pathlib import Path
 
 import attn_drawing
+import attn_parts
 from docutils import nodes
 from docutils.parsers.rst import directives
+from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
@@ -52,7 +54,22 @@ class ShowDiagram(SphinxDirective):
         figure = nodes.figure("", diagram(drawing=drawing), caption, classes=["attn-diagram"])
         self.set_source_info(figure)
         self.add_name(figure)
-        return [figure]
+        return [figure, *self.parts(drawing)]
+
+    def parts(self, drawing: attn_drawing.Diagram) -> list[nodes.Node]:
+        """What the drawing's buttons open."""
+        made = []
+        page = Path(self.env.doc2path(self.env.docname))
+        for name, said in drawing.parts.items():
+            place = f"{drawing.file}-{name}"
+            one = attn_parts.part(title=said["title"], group=drawing.file, place=place)
+            try:
+                text = attn_parts.written(said, page)
+            except (KeyError, ValueError) as error:
+                raise self.error(f"diagram {drawing.file}: {name}: {error}") from error
+            self.state.nested_parse(StringList(text.split("\n")), self.content_offset, one)
+            made.append(one)
+        return [nodes.container("", *made, classes=["attn-parts"])] if made else []
 
 
 def equation(builder, page: str, label: str) -> tuple[str, str]:
@@ -90,6 +107,7 @@ def picture(drawing: attn_drawing.Diagram) -> str:
 def setup(app: Sphinx) -> dict:
     """Register the directive and its node."""
     app.add_node(diagram, html=(visit_diagram, None))
+    app.add_node(attn_parts.part, html=(attn_parts.visit_part, attn_parts.depart_part))
     app.add_directive("diagram", ShowDiagram)
     app.add_css_file("diagrams.css", priority=797)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

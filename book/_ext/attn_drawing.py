@@ -4,8 +4,12 @@ A description (`book/diagrams/NAME.toml`) holds `title`, `desc`, `edges`, `nodes
 `frames`. A node has a kind, which gives it colour and form, a label, its shape in letters, its
 place `at = [column, row]`, and perhaps an equation `eq`. `cells` make it a grid of numbers, in
 which "" is masked. An edge is "a > b": straight, or with one bend before b. A word after it
-chooses another way: `turn` (along the row of a, then into the side of b) or `under` (below both).
-On a phone columns become rows; frames with `panel = true` then follow one another.
+chooses another way: `turn` (along the row of a, then into the side of b), `under` (below both),
+`past` (from the line before a, past it, into b) or `across` (what goes from stack to stack).
+On a phone columns become rows; frames with `panel = true` then follow one another. Where a node
+has a place of its own for a phone, `down = [column, row]`, that holds. A frame with `times` is a
+stack of sheets. `part` makes a node the button of one of the `parts` below the picture
+(`attn_parts.py`).
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ KINDS = "query key value score mask weight output plain op".split()
 ALONG, ACROSS, ROUND = 25, 16, 6  # gaps with the flow and beside it, corners
 CELL, ROW = 30, 27  # of a grid
 UNDER, PAD, TITLE = 20, 10, 20  # below a box, inside a frame, a line of words above
+SHEET, WIRE = 4, 96  # from sheet to sheet of a stack; beside it, for a wire and its words
 SUBSCRIPT = re.compile(r"_\{(.*?)\}")
 
 
@@ -34,6 +39,8 @@ class Node:
     label: str = ""
     shape: str = ""
     eq: str = ""
+    down: tuple[float, float] | None = None
+    part: str = ""
     cells: list = field(default_factory=list)
     rows: list = field(default_factory=list)
     columns: list = field(default_factory=list)
@@ -48,6 +55,8 @@ class Node:
             words = 7.2 * len(SUBSCRIPT.sub(r"\1", self.label))
             self.w = max(50, words + 20, 6.7 * len(self.shape) + 16) / 2
             self.h = (28 if self.kind == "op" else 42 if self.shape else 32) / 2
+        if self.label == "+":
+            self.w = self.h = 10
 
     def make_room(self, *, labelled: bool) -> None:
         """The room that it needs with its words: to the left, above, right and below."""
@@ -68,6 +77,7 @@ class Frame:
     nodes: list[str]
     panel: bool = False
     below: bool = False  # on a phone the words stand at the foot
+    times: str = ""  # how often it stands there
 
     def side(self, down: bool) -> int:
         """Where the words stand: above (1) or below (3)."""
@@ -84,6 +94,8 @@ class Diagram:
     nodes: dict[str, Node]
     frames: list[Frame]
     fits_phone: bool  # one arrangement serves both
+    parts: dict[str, dict]
+    file: str
 
 
 def read(path: Path) -> Diagram:
@@ -100,8 +112,10 @@ def read(path: Path) -> Diagram:
     named |= {name for frame in frames for name in frame.nodes}
     if named - nodes.keys():
         raise ValueError(f"{path.name}: no nodes {sorted(named - nodes.keys())}")
-    same = given.get("fits_phone", False)
-    return Diagram(given["title"], given["desc"], edges, nodes, frames, same)
+    same, parts = given.get("fits_phone", False), given.get("parts", {})
+    if {node.part for node in nodes.values() if node.part} != parts.keys():
+        raise ValueError(f"{path.name}: nodes and parts differ")
+    return Diagram(given["title"], given["desc"], edges, nodes, frames, same, parts, path.stem)
 
 
 def places(diagram: Diagram, down: bool) -> dict[str, tuple[float, float]]:
@@ -109,7 +123,7 @@ def places(diagram: Diagram, down: bool) -> dict[str, tuple[float, float]]:
     at = {name: tuple(node.at) for name, node in diagram.nodes.items()}
     if not down:
         return at
-    at = {name: (row, column) for name, (column, row) in at.items()}
+    at = {name: diagram.nodes[name].down or at[name][::-1] for name in at}
     start = 0.0
     for panel in (f for f in diagram.frames if f.panel):
         left = min(at[name][0] for name in panel.nodes)
@@ -156,6 +170,8 @@ def arrange(diagram: Diagram, down: bool) -> list[tuple[Frame, list[float]]]:
         node.make_room(labelled=down or at[name][0] == first)
     for name in (n for *ends, way in diagram.edges if way == "under" for n in ends):
         nodes[name].room[2 if down else 3] += UNDER
+    for name in (n for *ends, way in diagram.edges if way == "past" for n in ends):
+        nodes[name].room[0 if down else 2] = max(nodes[n].w for n in nodes) + UNDER
     rooms = []
     for frame in diagram.frames:  # inner ones first
         rooms.append({name: list(nodes[name].room) for name in frame.nodes})
@@ -165,6 +181,8 @@ def arrange(diagram: Diagram, down: bool) -> list[tuple[Frame, list[float]]]:
                 if at[name][axis] == edge:
                     nodes[name].room[side] += PAD + TITLE * (side == frame.side(down))
     gaps = (ACROSS, ALONG) if down else (ALONG, ACROSS)
+    if any(frame.times for frame in diagram.frames):
+        gaps = (WIRE, ACROSS)
     for axis in (0, 1):
         middle = lines(
             {name: place[axis] for name, place in at.items()},
@@ -180,6 +198,9 @@ def arrange(diagram: Diagram, down: bool) -> list[tuple[Frame, list[float]]]:
             found[side] += sign * (PAD + TITLE * (side == frame.side(down)))
         letter = 6.8 if frame.panel else 5.8
         found[2] = max(found[2], found[0] + 2 * PAD + letter * len(frame.label))
+    for _, b, *way in diagram.edges:
+        if down and way == ["across"]:
+            nodes[b].room[2] += WIRE
     panels = [found for f, found in zip(diagram.frames, boxes, strict=True) if f.panel]
     for found in panels:  # all as wide
         found[::2] = min(p[0] for p in panels), max(p[2] for p in panels)
@@ -196,8 +217,20 @@ def box(rooms: list[tuple[Node, list[float]]]) -> list[float]:
     ]
 
 
+def beside(a: Node, b: Node, way: str, down: bool) -> list[tuple[float, float]]:
+    """The corners of an edge beside a stack."""
+    if way == "past":
+        sign, before = (-1, a.y - a.h - ACROSS / 2) if down else (1, a.y + a.h + ACROSS / 2)
+        side = a.x + sign * (a.room[0 if down else 2] - UNDER / 2)
+        return [(a.x, before), (side, before), (side, b.y), (b.x + sign * b.w, b.y)]
+    side = b.x + b.room[2] - WIRE + ALONG / 2
+    return [(a.x + a.w, a.y), (side, a.y), (side, b.y), (b.x + b.w, b.y)]
+
+
 def route(a: Node, b: Node, way: str, down: bool) -> list[tuple[float, float]]:
     """The corners of an edge. Reckoned as if the flow ran across, and turned back at the end."""
+    if way == "past" or (way == "across" and down):
+        return beside(a, b, way, down)
     (u, v, w, h), (s, t, _, high) = (
         (n.y, n.x, n.h, n.w) if down else (n.x, n.y, n.w, n.h) for n in (a, b)
     )
@@ -298,7 +331,7 @@ def grid(node: Node) -> str:
     return f'{below}{outline}<path class="rule" d="{path}"/>{drawn}{title}'
 
 
-def draw_node(node: Node, link) -> str:
+def draw_node(node: Node, link, file: str) -> str:
     """A node; where it has an equation, a link to it that shows the number."""
     left, top, width, height = node.x - node.w, node.y - node.h, 2 * node.w, 2 * node.h
     if node.cells:
@@ -313,6 +346,9 @@ def draw_node(node: Node, link) -> str:
         if node.shape:
             inner += words(node.shape, node.x, node.y + 13, "shape")
     drawn = f'<g class="{node.kind}{" grid" if node.cells else ""}">{inner}</g>'
+    if link and node.part:
+        words_of = f"<title>{escape(node.label)}: shapes, equation, code</title>"
+        return f'<a href="#{file}-{node.part}">{words_of}{drawn}</a>'
     if not (node.eq and link):
         return drawn
     number, target = link(node.eq)
@@ -334,18 +370,33 @@ def svg(diagram: Diagram, *, down=False, link=None, style="") -> str:
     out = []
     for frame, (left, top, right, bottom) in reversed(frames):  # outer ones first
         kind = "frame panel" if frame.panel else "frame"
-        inner = rect(left, top, right - left, bottom - top, ' rx="8"')
+        inner = "".join(
+            rect(left + far, top - far, right - left, bottom - top, ' rx="8"')
+            for far in ((2 * SHEET, SHEET, 0) if frame.times else (0,))
+        )
+        if frame.times:
+            kind += " sheets"
+            inner += rect(right - 48, top + 6, 42, 20, ' class="pill" rx="10"')
+            inner += words(frame.times, right - 27, top + 20, "times")
         base = top + 19 if frame.side(down) == 1 else bottom - 9
         inner += words(frame.label, left + PAD, base, "axis start")
         out.append(f'<g class="{kind}">{inner}</g>')
     for a, b, *way in diagram.edges:
-        points = route(diagram.nodes[a], diagram.nodes[b], "".join(way), down)
-        out.append('<path class="edge" d="{}"/><path class="tip" d="{}"/>'.format(*arrow(points)))
-    out += [draw_node(node, link) for node in nodes]
+        points, kind = route(diagram.nodes[a], diagram.nodes[b], "".join(way), down), ""
+        if way == ["across"]:
+            kind, ((x, _), (_, y)) = " wire", (points[1], points[-1])
+            place = (
+                (x + 8, (points[0][1] + y) / 2) if down else (points[0][0] + 6, points[0][1] - 6)
+            )
+            out.append(words("keys, values", *place, "axis start wire"))
+        paths = '<path class="edge{0}" d="{1}"/><path class="tip{0}" d="{2}"/>'
+        out.append(paths.format(kind, *arrow(points)))
+    out += [draw_node(node, link, diagram.file) for node in nodes]
     left, top, right, bottom = box([(node, node.room) for node in nodes])
-    for _, found in frames:
-        left, right = min(left, found[0]), max(right, found[2])
-        top, bottom = min(top, found[1]), max(bottom, found[3])
+    for frame, found in frames:
+        far = 2 * SHEET * bool(frame.times)
+        left, right = min(left, found[0]), max(right, found[2] + far)
+        top, bottom = min(top, found[1] - far), max(bottom, found[3])
     width, height = right - left + 4, bottom - top + 4
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" role="group"'

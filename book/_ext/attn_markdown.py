@@ -101,6 +101,11 @@ class Markdown:
         drawing = node["drawing"]
         return f"![{escape(drawing.desc)}]({picture(drawing)})"
 
+    def write_part(self, node) -> str:
+        """What a part's box opens."""
+        body = self.blocks(node.children)
+        return f"<details>\n<summary>{node['title']}</summary>\n\n{body}\n\n</details>"
+
     def write_caption(self, node) -> str:
         """A figure's number and its words."""
         number, said = self.number(node.parent), self.inline(node.children)

@@ -1,10 +1,12 @@
 """Diagrams say what the code does: shapes by letters, grids by their numbers."""
 
 import gzip
+import json
 import re
 from pathlib import Path
 
 import attn_drawing
+import attn_parts
 import pytest
 import torch
 from torch import nn
@@ -376,11 +378,30 @@ def who_waits():
 
 
 def transformer():
+    """The model with d features in one head; inside of the parts there are h heads of p."""
     model = Transformer(v, v, d_model=d, num_heads=1)
     t = {"source": torch.randint(v, (b, k)), "inputs": torch.randint(v, (b, q))}
-    t |= {"x": model.encoder.embedding(t["source"]), "y": model.embedding(t["inputs"])}
     t["memory"] = model.encoder(t["source"]).outputs
-    return t | {"logits": model(t["source"], None, t["inputs"]).logits}
+    t["logits"] = t["output.logits"] = model(t["source"], None, t["inputs"]).logits
+    t |= {"embed.ids": t["source"], "embed.vectors": model.encoder.embedding(t["source"])}
+    x, y = torch.randn(b, k, d), torch.randn(b, q, d)
+    block = EncoderBlock(d, 1)
+    t |= {"network.input": x, "network.output": block.feed_forward(x)}
+    t |= {"add.input": x, "add.output": block.self_attention(x)[0]}
+    t |= {"norm.input": x, "norm.memory": nn.LayerNorm(d)(x), "output.input": y}
+    padding = ab.length_mask(torch.tensor([k, 3]), k)
+    source, target = torch.randn(b, k, h * p), torch.randn(b, q, h * p)
+    for name, one, other, mask in (
+        ("own", source, source, padding),
+        ("causal", target, target, ab.causal_mask(q, q)),
+        ("cross", target, source, padding),
+    ):
+        attention = ab.MultiHeadAttention(h * p, h)
+        kept = attention.project(other)
+        weights = attention.attend(one, kept, mask=mask, need_weights=True).weights
+        t |= {f"{name}.mask": mask, f"{name}.keys": kept.keys, f"{name}.values": kept.values}
+        t |= {f"{name}.queries": attention.project(one).keys, f"{name}.weights": weights}
+    return t
 
 
 def encoder_block():
@@ -491,9 +512,13 @@ def wrong(node: attn_drawing.Node, tensor: torch.Tensor) -> str:
     return "" if same else f"{node.name}: drawn {node.shape}, is {tuple(tensor.shape)}"
 
 
-def traced(nodes):
-    """The nodes that are tensors: with a shape of letters, or numbers."""
-    return [node for node in nodes.values() if node.cells or node.shape.startswith("(")]
+def traced(drawing):
+    """The nodes that are tensors, with a shape of letters or numbers, and the shapes of parts."""
+    nodes = [node for node in drawing.nodes.values() if node.cells or node.shape.startswith("(")]
+    for name, part in drawing.parts.items():
+        shapes = part["shapes"] | ({"mask": part["masks"]} if "mask" in part else {})
+        nodes += [attn_drawing.Node(f"{name}.{x}", "plain", (), shape=s) for x, s in shapes.items()]
+    return nodes
 
 
 def test_every_diagram_has_a_trace_and_is_shown():
@@ -507,16 +532,16 @@ def test_every_diagram_has_a_trace_and_is_shown():
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_diagram_has_the_shapes_and_numbers_of_the_code(path):
     torch.manual_seed(0)
-    nodes, tensors = attn_drawing.read(path).nodes, TRACES[path.stem]()
-    assert {node.name for node in traced(nodes)} == tensors.keys()
-    assert [found for node in traced(nodes) if (found := wrong(node, tensors[node.name]))] == []
+    drawn, tensors = traced(attn_drawing.read(path)), TRACES[path.stem]()
+    assert {node.name for node in drawn} == tensors.keys()
+    assert [found for node in drawn if (found := wrong(node, tensors[node.name]))] == []
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_wrong_letter_or_number_is_seen(path):
     """The control: each letter and each number of a description, changed one at a time."""
     tensors = TRACES[path.stem]()
-    for node in traced(attn_drawing.read(path).nodes):
+    for node in traced(attn_drawing.read(path)):
         for row in node.cells:
             for j, text in enumerate(row):
                 row[j] = "7.77" if text == "" else ""
@@ -568,3 +593,14 @@ def test_a_faulty_description_is_named(text, tmp_path):
     path.write_text(f"title = 'A'\ndesc = 'B'\n{text}", encoding="utf-8")
     with pytest.raises((TypeError, ValueError), match=re.escape(BAD[text])):
         attn_drawing.read(path)
+
+
+def test_a_parts_lines_are_the_pages(tmp_path):
+    cell = {"cell_type": "code", "source": "class A:\n    def f(self):\n        return 1\n"}
+    page = tmp_path / "page.ipynb"
+    page.write_text(json.dumps({"cells": [cell]}), encoding="utf-8")
+    assert (
+        attn_parts.lines(page, ["class A", "return"]) == "class A:\n        ...\n        return 1"
+    )
+    with pytest.raises(ValueError, match="no line of code begins with 'class B'"):
+        attn_parts.lines(page, ["class B"])
