@@ -173,6 +173,8 @@ def setup(app):
     app.connect("build-finished", finish, priority=900)
     app.add_js_file("page.js", loading_method="defer", priority=900)  # after the theme's
     app.add_css_file("theme.css", priority=790)
+    app.add_css_file("folds.css", priority=791)
     app.add_css_file("landing.css", priority=795)
     app.add_css_file("site.css", priority=800)
+    app.add_css_file("touch.css", priority=805)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

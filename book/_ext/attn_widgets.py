@@ -19,7 +19,8 @@ from sphinx.util import logging
 
 STATE = "application/vnd.jupyter.widget-state+json"
 VIEW = "application/vnd.jupyter.widget-view+json"
-WIDE, NARROW = (720, 312)  # of the widths at which heights are stored: on a desk, on a phone
+# The names of the heights that are stored: on a desk, on a tablet, on a phone.
+HEIGHTS = {"wide": "720", "touch": "touch", "narrow": "312"}
 
 logger = logging.getLogger(__name__)
 
@@ -62,11 +63,10 @@ def saved_widgets(env, docname: str) -> dict:
 
 
 def widget_of(output: dict, states: dict) -> dict:
-    """The traits of the widget that an output shows, and its `heights` in pixels, by width."""
+    """The traits of the widget that an output shows, and its `heights` in pixels, by name."""
     traits = states.get(output["data"][VIEW]["model_id"], {}).get("state", {})
     stored = output["metadata"].get(VIEW, {}).get("heights", {})
-    heights = {int(width): height for width, height in stored.items()}
-    return {**traits, "heights": heights}
+    return {**traits, "heights": stored}
 
 
 class KeepPicture(SphinxPostTransform):
@@ -107,11 +107,10 @@ def box(picture: nodes.image, view: dict, widget: dict):
 
 def visit_widget_picture(translator, node) -> None:
     """Write a widget's box."""
-    widths = {"wide": WIDE, "narrow": NARROW}
     heights = ";".join(
-        f"--attn-{name}:{node['heights'][width]}"
-        for name, width in widths.items()
-        if width in node["heights"]
+        f"--attn-{name}:{node['heights'][stored]}"
+        for name, stored in HEIGHTS.items()
+        if stored in node["heights"]
     )
     translator.body.append(
         f'<div class="attn-widget" style="{heights}">'

@@ -2,7 +2,7 @@
 // A box that scrolls sideways can be scrolled by the keyboard. Evidence opens for a link into it.
 const LINE = 120; // pixels below the top
 
-const theirs = document.querySelector(".page-toc");
+const theirs = document.querySelector("nav.page-toc");
 if (theirs) {
   const contents = theirs.cloneNode(true); // the theme marks its own, by other rules
   theirs.replaceWith(contents);

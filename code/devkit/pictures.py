@@ -16,6 +16,7 @@ from devkit import browser
 from devkit.clean import MODEL_ID, WIDGET_STATE, WIDGET_VIEW, code_cells
 
 WIDTHS = (720, 312)  # CSS pixels: the book's column, a phone
+TOUCH = "touch"  # the height in the column where one points with a finger; on a phone one does
 SCALE = 1.5  # device pixels in one of them, for sharp screens
 COLOURS = 256
 # As on the site: boxes are measured with their borders.
@@ -124,16 +125,21 @@ def chromium():
 
 
 def draw(page, html: str) -> tuple[bytes, dict, dict]:
-    """The picture at the first of WIDTHS, its size in CSS pixels, and the height at each."""
-    page.set_content(html)
-    page.wait_for_function(AWAKE)
-    boxes = page.locator(".attn-widget")
-    if any(box.get_attribute("data-widget") != "awake" for box in boxes.all()):
-        raise RuntimeError("a widget did not wake: see the browser's console")
-    heights = {
-        str(width): math.ceil(height)
-        for width, height in zip(WIDTHS, page.evaluate(HEIGHTS), strict=True)
-    }
+    """The picture at the first of WIDTHS, its size in CSS pixels, and the heights."""
+    touch = page.context.new_cdp_session(page)
+    for finger in (True, False):
+        touch.send("Emulation.setTouchEmulationEnabled", {"enabled": finger})
+        page.set_content(html)
+        page.wait_for_function(AWAKE)
+        boxes = page.locator(".attn-widget")
+        if any(box.get_attribute("data-widget") != "awake" for box in boxes.all()):
+            raise RuntimeError("a widget did not wake: see the browser's console")
+        wide, narrow = map(math.ceil, page.evaluate(HEIGHTS))
+        if finger:
+            heights = {str(WIDTHS[1]): narrow, TOUCH: wide}
+        else:
+            heights = {str(WIDTHS[0]): wide, **heights}
+    touch.detach()
     png, width, height = smaller(boxes.first.screenshot(animations="disabled"))
     return png, {"width": width, "height": height}, heights
 

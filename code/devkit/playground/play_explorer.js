@@ -1,10 +1,12 @@
 // The reader's way over the large map: a cell is pointed at, pinned, and may be given all weight.
 import { CellExplorer } from "../../attnbook/widgets/browse/explorer.js";
 import { headName } from "../../attnbook/widgets/browse/words.js";
+import { COARSE } from "../../attnbook/widgets/core/gestures.js";
 import { goldMark, shownText, strongest } from "../../attnbook/widgets/core/words.js";
 
-const PLAY_HINT = "Choose a head in the small maps. Point at a cell of the large one, or focus it and move "
-  + "with the arrow keys; a click or Enter pins the cell, and then you can put all weight on it.";
+const PLAY_HINT = COARSE ? "Tap a head in the small maps. Tap a cell of the large one: then you can put all weight on it."
+  : "Choose a head in the small maps. Point at a cell of the large one, or focus it and move "
+    + "with the arrow keys; a click or Enter pins the cell, and then you can put all weight on it.";
 
 /** Why a cell is masked. */
 function reason(picture, { i, j }) {

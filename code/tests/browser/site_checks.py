@@ -78,6 +78,17 @@ FINDERS = {
           .filter((node) => !node.closest("li, .attn-signature, details"))
           .map((node) => `${kind} ${left(node)}`)))];
     }""",
+    # what goes on at its right and does not fade there; on a desktop only a long string may
+    "cut at the right": """() => [...document.querySelectorAll(".bd-article *")]
+      .filter((node) => node.scrollWidth > node.clientWidth + 1 && node.clientWidth > 1)
+      .filter((node) => node.checkVisibility() && !node.closest(".katex, .ah-hidden, .math"))
+      .filter((node) => {
+        const { overflowX, textOverflow, maskImage } = getComputedStyle(node);
+        const fades = innerWidth <= 480 ? maskImage !== "none" : node.matches(".cell_input pre");
+        return overflowX !== "visible" && textOverflow !== "ellipsis" && !fades;
+      })
+      .map((node) => `${node.tagName}.${node.className} ${node.scrollWidth} ${node.clientWidth}: `
+        + node.textContent.trim().slice(0, 40))""",
     "diagram faults": DIAGRAM_FAULTS,
     "diagram colours": DIAGRAM_COLOURS,
 }

@@ -54,9 +54,9 @@ def drawing(browser, monkeypatch):
     monkeypatch.setattr(pictures, "chromium", page)
 
 
-def new_page(browser, width=800, height=10_000):
+def new_page(browser, width=800, height=10_000, **options):
     size = {"width": width, "height": height}
-    return browser.new_page(viewport=size, device_scale_factor=pictures.SCALE)
+    return browser.new_page(viewport=size, device_scale_factor=pictures.SCALE, **options)
 
 
 def test_a_picture_whose_widget_is_the_same_stays(chapter, monkeypatch):
@@ -176,13 +176,14 @@ def use(page):
     yield
 
 
-@pytest.mark.parametrize(("name", "width"), [*product(SHOWN, pictures.WIDTHS)])
-def test_a_widget_keeps_the_height_that_it_was_drawn_with(browser, drawn, name, width):
+@pytest.mark.parametrize(("name", "stored"), [*product(SHOWN, ("720", pictures.TOUCH, "312"))])
+def test_a_widget_keeps_the_height_that_it_was_drawn_with(browser, drawn, name, stored):
     """Mounted into a box of that height it fills it, whatever the reader does."""
-    height = drawn[name][2][str(width)]
+    width = int(stored) if stored.isdecimal() else pictures.WIDTHS[0]
+    height = drawn[name][2][stored]
     box = f"width: {width}px; --attn-wide: {height}; --attn-narrow: {height}; margin: 0"
     style = f"*, ::before, ::after {{ box-sizing: border-box }} .attn-widget {{ {box} }}"
-    page = new_page(browser, width + 48, 900)
+    page = new_page(browser, width + 48, 900, has_touch=stored != "720")
     page.set_content(page_of({ID: SHOWN[name][1]}, [ID], style))
     page.wait_for_function(pictures.AWAKE)
     taken = lambda at: page.locator(at).first.bounding_box()["height"]  # noqa: E731

@@ -61,6 +61,12 @@ def test_formulas_fit(walked, device, what):
     assert sum(map(len, on_pages(walked[device], "set formulas").values())) >= 10
 
 
+@pytest.mark.parametrize("device", WIDTHS)
+def test_nothing_is_cut_without_a_sign(walked, device):
+    """A phone fades what can be scrolled; on a desktop what cells print wraps."""
+    assert not on_pages(walked[device], "cut at the right")
+
+
 def test_code_and_tables_fit_a_desktop(walked):
     assert not on_pages(walked["desktop"], "wide code")
     assert not on_pages(walked["desktop"], "cut tables")

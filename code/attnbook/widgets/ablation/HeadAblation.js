@@ -1,6 +1,7 @@
 // The ablation widget: heads on one scale, the reader takes heads out, the output changes at once.
 import { binary } from "../core/binary.js";
 import { makeControls } from "../core/controls.js";
+import { COARSE } from "../core/gestures.js";
 import { button } from "../core/inputs.js";
 import { vmaxText } from "../core/legend.js";
 import { onStage } from "../core/stage.js";
@@ -11,8 +12,10 @@ import { SETTINGS } from "./settings.js";
 import { countRight, predictClasses, sharesOf, sumHeads } from "./sum.js";
 import { describeOut, describeQuery, describeRight, withAll } from "./words.js";
 
-const HINT = "Click a map to take its head out; click again to put it back. Point at a column to see "
-  + "what each head adds there.";
+const HINT = COARSE
+  ? "Tap a map to take its head out; tap again to put it back. Tap a column to see what each head adds there."
+  : "Click a map to take its head out; click again to put it back. Point at a column to see "
+    + "what each head adds there.";
 const SKELETON = `
   <div class="ah-legend" aria-hidden="true">
     <span class="ah-key ab-masks"><i class="ah-swatch ah-masked"></i>masked</span>

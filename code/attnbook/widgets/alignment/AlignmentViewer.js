@@ -1,6 +1,6 @@
 // The alignment viewer: attention beside gold links, step by step through decoding.
 import { makeControls } from "../core/controls.js";
-import { limit } from "../core/gestures.js";
+import { COARSE, limit } from "../core/gestures.js";
 import { element } from "../core/inputs.js";
 import { entry, legendOf, smallKey, swatch, vmaxText } from "../core/legend.js";
 import { onStage } from "../core/stage.js";
@@ -15,7 +15,10 @@ import { describePlace, describeScore, describeStep, fillStepTable } from "./wor
 
 const SHAPE = ["example", "model", "side_by_side", "view", "vmax"]; // what moves things
 const CONTENT = ["_examples", "_weights", "model_labels", "title", "alt"];
-const HINT = {
+const HINT = COARSE ? {
+  map: "Tap a cell to read its weight and to step to its row.",
+  lines: "Tap a target word to see its lines alone and to step there.",
+} : {
   map: "Point at a cell to read its weight; click a row to step there. With the map in focus, "
     + "↑ and ↓ step, ← and → read the row.",
   lines: "Point at a target word to see its lines alone; click it to step there, or use the "

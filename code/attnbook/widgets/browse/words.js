@@ -1,11 +1,13 @@
 // What the layer × head browser says: of a head, of one of its cells, of a choice.
+import { COARSE } from "../core/gestures.js";
 import { goldMark, numeral, shownText, strongest, whyMasked } from "../core/words.js";
 
 const SIDE_NAMES = {
   encoder: "source → source", decoder: "target → target", cross: "target → source",
 };
-export const BROWSE_HINT = "Choose a head with a click or the arrow keys. Point at a cell of the large map, or "
-  + "focus it and move with the arrow keys. Click or press Enter to pin a cell.";
+export const BROWSE_HINT = COARSE ? "Tap a head to see it large. Tap a cell of the large map to read and pin it."
+  : "Choose a head with a click or the arrow keys. Point at a cell of the large map, or "
+    + "focus it and move with the arrow keys. Click or press Enter to pin a cell.";
 
 /** From which tokens to which a kind looks. */
 export const sidesOf = (kind) => SIDE_NAMES[kind];

@@ -1,9 +1,10 @@
 // The reader's way over the map: a cell is pointed at, a query is pinned.
+import { COARSE } from "./gestures.js";
 import { Frames } from "./frames.js";
 import { describeCell, describeRow } from "./words.js";
 
-const HINT = "Point at a cell, or focus the map and move with the arrow keys. "
-  + "Click or press Enter to pin a query.";
+const HINT = COARSE ? "Tap a cell to read it and to pin its query."
+  : "Point at a cell, or focus the map and move with the arrow keys. Click or press Enter to pin a query.";
 
 /** Keeps the cell and the line under the map; the pinned query is the model's `query`. */
 export class Explorer {

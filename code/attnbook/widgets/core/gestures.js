@@ -27,15 +27,37 @@ export function pointOn(canvas, event) {
   return [event.clientX - frame.left, event.clientY - frame.top];
 }
 
-/** Calls `move(x, y)` while the pointer is pressed on `canvas`, also when it leaves it. */
-export function onDrag(canvas, move) {
+/** Whether the reader points with a finger: to be told what to tap. */
+export const COARSE = matchMedia("(pointer: coarse)").matches;
+
+/** How far from a handle a finger still holds it, in pixels. */
+export const REACH = 24;
+
+/**
+ * Calls `move(x, y)` while the pointer is pressed on `canvas`, also when it leaves it. With `holds(x,
+ * y)` a finger moves only what it holds there, or taps at: any other swipe is the page's.
+ */
+export function onDrag(canvas, move, holds = null) {
+  const leaves = (event) => holds && event.pointerType === "touch" && !holds(...pointOn(canvas, event));
   canvas.addEventListener("pointerdown", (event) => {
+    if (leaves(event)) {
+      canvas.releasePointerCapture(event.pointerId); // a finger has it from the start
+      return;
+    }
     canvas.setPointerCapture(event.pointerId);
     move(...pointOn(canvas, event));
   });
   canvas.addEventListener("pointermove", (event) => {
     if (canvas.hasPointerCapture(event.pointerId)) move(...pointOn(canvas, event));
   });
+  if (!holds) return;
+  canvas.addEventListener("click", (event) => { // no swipe ends in one
+    if (event.pointerType === "touch") move(...pointOn(canvas, event));
+  });
+  canvas.addEventListener("touchstart", (event) => { // what is held does not scroll the page
+    const [finger] = event.touches;
+    if (event.touches.length === 1 && holds(...pointOn(canvas, finger))) event.preventDefault();
+  }, { passive: false });
 }
 
 /** Lets the reader's gestures on `canvas` move `explorer`. */

@@ -81,7 +81,7 @@ class HeatmapView extends View {
   /** Chooses the cell size. In the static page the box's height is fixed: the map takes the rest. */
   place() {
     const ratio = this.measure();
-    const width = this.root.clientWidth || 640;
+    const width = this.map.clientWidth || 640;
     this.grid?.place(width, ratio);
     this.grid?.draw(this.arrays, this.palette);
     const { queryLabels, keyLabels } = this.picture;

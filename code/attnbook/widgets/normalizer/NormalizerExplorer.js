@@ -3,7 +3,7 @@ import { limit, onDrag } from "../core/gestures.js";
 import { figureOf } from "../core/skeleton.js";
 import { onStage } from "../core/stage.js";
 import { SettingsView } from "../core/view.js";
-import { drawRows, planRows, scoreAt, weightsAt } from "./rows.js";
+import { drawRows, holdsPoint, planRows, scoreAt, weightsAt } from "./rows.js";
 import { SETTINGS } from "./settings.js";
 import { scoreMoves, scoresFor, shareRow } from "./share.js";
 import { describeKey, describeShares, fillShares } from "./words.js";
@@ -18,7 +18,8 @@ class NormalizerView extends SettingsView {
       { skeleton: SKELETON, settings: SETTINGS, describe: describeShares, fill: fillShares });
     this.key = 0;
     this.begin("slopes");
-    onDrag(this.canvas, (x, y) => this.onPoint(x, y));
+    onDrag(this.canvas, (x, y) => this.onPoint(x, y),
+      (x, y) => holdsPoint(this.layout, this.picture, x, y));
     this.canvas.addEventListener("pointerdown", () => { this.dragged = null; }, true);
     this.canvas.addEventListener("focus", () => {
       this.draw();

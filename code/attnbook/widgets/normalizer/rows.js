@@ -1,5 +1,6 @@
 // The keys on a canvas: score, weight and step of each on a line; three also in the simplex.
 import { rgb } from "../core/cells.js";
+import { REACH } from "../core/gestures.js";
 import { FONT, LABEL_SIZE, shorten } from "../core/layout.js";
 import { circle, startPlot, TICK_SIZE } from "../core/plot.js";
 import { weightText } from "../core/words.js";
@@ -47,6 +48,17 @@ export function scoreAt({ top, line, score: [from, to], most, bar }, x, y, keys)
   return { key, score: Math.round(10 * (2 * share - 1) * most) / 10 };
 }
 
+/** Where the handle of a key's score stands. */
+const handleOf = ({ top, line, score: [from, to], most }, score, j) =>
+  [from + ((to - from) * (score / most + 1)) / 2, top + (j + 0.5) * line];
+
+/** Whether a finger at (x, y) holds the handle of a score, or the weights' point in the triangle. */
+export function holdsPoint(plan, { scores, weights }, x, y) {
+  const handles = scores.map((score, j) => handleOf(plan, score, j));
+  if (plan.side) handles.push(pointOf(plan, weights));
+  return handles.some(([left, top]) => Math.hypot(x - left, y - top) <= REACH);
+}
+
 function paintArrow(ctx, from, to, y) {
   const end = Math.sign(to - from);
   ctx.beginPath();
@@ -59,7 +71,7 @@ function paintArrow(ctx, from, to, y) {
 }
 
 function paintLine(ctx, plan, picture, j, palette) {
-  const { left, top, line, score, bar, step, most } = plan;
+  const { left, top, line, score, bar, step } = plan;
   const { labels, scores, weights, moves, key } = picture;
   const y = top + (j + 0.5) * line;
   ctx.textBaseline = "middle";
@@ -74,7 +86,7 @@ function paintLine(ctx, plan, picture, j, palette) {
   ctx.lineTo(score[1], y);
   ctx.stroke();
   ctx.fillStyle = palette.mark;
-  circle(ctx, score[0] + ((score[1] - score[0]) * (scores[j] / most + 1)) / 2, y, j === key ? 8 : 6);
+  circle(ctx, ...handleOf(plan, scores[j], j), j === key ? 8 : 6);
   ctx.fill();
   const thick = Math.min(16, line - 8);
   ctx.fillStyle = rgb(palette.ramp, 0.5);

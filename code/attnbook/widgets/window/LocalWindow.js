@@ -4,7 +4,7 @@ import { onDrag } from "../core/gestures.js";
 import { figureOf } from "../core/skeleton.js";
 import { onStage } from "../core/stage.js";
 import { SettingsView } from "../core/view.js";
-import { drawLines, placeAt, planLines } from "./columns.js";
+import { drawLines, holdsCentre, placeAt, planLines } from "./columns.js";
 import { localRow } from "./row.js";
 import { SETTINGS } from "./settings.js";
 import { describeWindow, fillWindow } from "./words.js";
@@ -24,7 +24,8 @@ class WindowView extends SettingsView {
     super(model, root, palette,
       { skeleton: SKELETON, settings: SETTINGS, describe: describeWindow, fill: fillWindow });
     this.begin();
-    onDrag(this.canvas, (x, y) => this.move({ centre: Math.round(10 * placeAt(this.layout, y)) / 10 }));
+    onDrag(this.canvas, (x, y) => this.move({ centre: Math.round(10 * placeAt(this.layout, y)) / 10 }),
+      (x, y) => holdsCentre(this.layout, this.picture.centre, x, y));
   }
 
   take(moved) {

@@ -1,5 +1,6 @@
 // The keys of one query on a canvas: a line for each, its weight as a bar, the bell beside them.
 import { hatchPattern, rgb } from "../core/cells.js";
+import { REACH } from "../core/gestures.js";
 import { FONT, LABEL_SIZE, shorten } from "../core/layout.js";
 import { startPlot } from "../core/plot.js";
 import { weightText } from "../core/words.js";
@@ -17,6 +18,12 @@ export function planLines(ctx, { width, height, labels, ratio }) {
 
 /** The place, a real number, at a height of the canvas. */
 export const placeAt = ({ top, line }, y) => (y - top) / line - 0.5;
+
+/** Whether a finger at (x, y) holds the line of the centre, below the bell. */
+export function holdsCentre({ left, top, line }, centre, x, y) {
+  const along = x > left - REACH && x < left + BELL + REACH;
+  return along && Math.abs(y - top - (centre + 0.5) * line) <= REACH;
+}
 
 function paintBell(ctx, plan, { centre, radius, bell, keys }, palette) {
   const { left, top, line } = plan;
