@@ -344,11 +344,19 @@ def split_join():
 
 
 def where_places_enter():
+    """Three ways, of which only the first changes what queries and keys are made from."""
     x, z = torch.randn(n, d), ab.sinusoid(n, d)
-    project = ab.MultiHeadAttention(d, num_heads=1)
-    Q, K, V = (W(x + z) for W in (project.W_q, project.W_k, project.W_v))
-    t = {"tokens": x, "places": z, "queries": Q, "keys": K, "values": V}
-    return t | {"output": project.W_o(ab.scaled_dot(Q, K).softmax(dim=-1) @ V)}
+    project, turn = ab.MultiHeadAttention(d, num_heads=1), ab.RotaryPositions(d - 1)
+    t = {"tokens": x, "tokens2": x, "tokens3": x, "places": z}
+    for name, given in (("", x + z), ("2", x), ("3", x)):
+        Q, K = project.W_q(given), project.W_k(given)
+        t |= {f"queries{name}": Q, f"keys{name}": K, f"scores{name}": ab.scaled_dot(Q, K)}
+    even = slice(d - 1)  # rotary turns pairs
+    Q, K = t["queries2"][:, even], t["keys2"][:, even]
+    t["scores2"] = ab.scaled_dot(turn(Q), turn(K))
+    t["scores3"] = t["scores3"] + ab.AlibiPositions(2)(n, n)[0]
+    assert not torch.allclose(t["scores2"], ab.scaled_dot(Q, K), atol=0.01)
+    return t
 
 
 def sinusoid():
@@ -449,6 +457,10 @@ def block_today():
     old, x = EncoderBlock(d, 1, norm="post"), torch.randn(b, n, d)
     y, _, _ = old.self_attention(x)
     t = {"x": x, "y": y, "Y": y, "z": old.feed_forward(y)}
+    built = EncoderBlock(d, 1, norm="pre")
+    y, _, _ = built.self_attention(x)
+    t |= {"x1": x, "y1": y, "Y1": y, "z1": built(x).x}
+    assert torch.allclose(built.feed_forward(y), t["z1"], atol=1e-5)
     new, empty = Block(TODAY._replace(kv_heads=1), d, 1, d_h, None), torch.empty(b, 1, 0, d)
     past = ab.KeyValues(empty, empty)
     y = x + new.attention.attend(new.norm_1(x), new.attention.project(new.norm_1(x))).output

@@ -12,6 +12,8 @@ from page_parts import DARK, live, pictures, soon, use
 from site_checks import complaints
 from widget_rows import ROWS, large, odd, shows, tells
 
+from attnbook.widgets.settings import Choice
+
 WORD = '<img src="nowhere.png">'  # a label that must not become markup
 each = pytest.mark.parametrize("name", NAMES)
 rows = pytest.mark.parametrize("name", ROWS)
@@ -68,8 +70,9 @@ def test_settings_move_from_both_sides(show, name):
         for one in settings_of(name).values():  # a control is there while it counts for something
             label, (when, *needed) = one.form().get("label"), one.form().get("when", [None])
             if when:
-                slider = page.get_by_role("slider", name=label, exact=True)
-                assert slider.count() == (state[when] in needed)
+                role = "radiogroup" if isinstance(one, Choice) else "slider"
+                control = page.get_by_role(role, name=label, exact=True)
+                assert control.count() == (state[when] in needed)
         page.wait_for_timeout(200)  # tables are written
         before = look(page)
         if name != "AttentionHeatmap":  # which speaks of what is pointed at

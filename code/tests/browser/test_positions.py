@@ -4,13 +4,14 @@ import itertools
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from widget_rows import told
 
-from attnbook import alibi_slopes
+from attnbook import RotaryPositions, alibi_slopes
 from attnbook.widgets import PositionExplorer
-from attnbook.widgets.positions import KINDS
+from attnbook.widgets.positions import KINDS, MATRICES, _drawn
 
 
 @pytest.fixture
@@ -28,6 +29,7 @@ def explorers(draw):
     places = draw(st.integers(2, 40))
     return PositionExplorer(
         kind=draw(st.sampled_from(list(KINDS))),
+        matrices=draw(st.sampled_from(list(MATRICES))),
         places=places,
         d_model=draw(st.integers(1, 20)),
         num_heads=draw(st.integers(1, 16)),
@@ -46,12 +48,32 @@ def test_equals_python(arithmetic, widget):
     place, column, _ = widget.marked()
     settings_ = {"kind": widget.kind, "places": widget.places, "size": widget.d_model}
     settings_ |= {"heads": widget.num_heads, "base": widget.base, "place": place, "column": column}
+    settings_ |= {"matrices": widget.matrices}
     found = arithmetic("encode", settings_)
     assert found["columns"] == widget.columns() == arithmetic("columnCount", settings_)
     table = np.array(found["table"]).reshape(widget.places, -1)
     np.testing.assert_allclose(table, widget.table(), atol=1e-7)
     np.testing.assert_allclose(found["curve"], widget.curve(), atol=1e-7)
     np.testing.assert_allclose(found["similarity"], widget.similarity(), atol=1e-7)
+
+
+def test_with_random_matrices_only_rotary_scores_depend_on_the_offset_alone():
+    """What a reader finds out: the curve of rotary moves along, that of sinusoids changes."""
+    differ = {}
+    for kind in ("sinusoidal", "rotary"):
+        a, b = (PositionExplorer(kind=kind, matrices="random", place=i) for i in (20, 40))
+        near, far = a.similarity()[10:31], b.similarity()[30:51]
+        differ[kind] = np.abs(near - far).max()
+        assert np.abs(near - near[::-1]).max() > 0.1  # before is not after
+    assert differ["rotary"] < 1e-9 < 0.3 < differ["sinusoidal"]
+
+
+def test_turned_scores_are_those_of_the_packages_rotary_positions():
+    widget = PositionExplorer(kind="rotary", matrices="random", places=24, d_model=12)
+    q, k = torch.from_numpy(_drawn(24)).float().reshape(2, 1, 12).expand(2, 24, 12)
+    turn = RotaryPositions(12)
+    scores = turn(q) @ turn(k).T
+    np.testing.assert_allclose(widget._scores(), scores.numpy(), atol=1e-4)
 
 
 def test_slopes_are_the_packages(arithmetic):
@@ -102,5 +124,6 @@ def test_on_a_phone_the_parts_stand_one_below_the_other(show):
 def test_only_what_counts_can_be_moved(show):
     page = show(PositionExplorer(kind="alibi")).page
     assert page.get_by_role("slider", name="Base").is_disabled()
+    assert not page.get_by_role("radio", name="Random").is_visible()
     page = show(PositionExplorer(controls=("place",))).page
     assert page.locator("input").count() == 1

@@ -220,7 +220,8 @@ def positions_reads(widget):
         return [place, column + 1, slope, other, offset, widget.curve()[other], likeness]
     sine = (column % 2 == 0) == (widget.kind == "sinusoidal")
     period = 2 * np.pi * widget.base ** (2 * (column // 2) / widget.columns())
-    name = "score" if widget.kind == "rotary" else "similarity"
+    scored = widget.kind == "rotary" or widget.matrices == "random"
+    name = "score" if scored else "similarity"
     return [place, column, "sine" if sine else "cosine", period, value, offset, name, likeness]
 
 
@@ -697,6 +698,7 @@ ROWS = {
         reads=positions_reads,
         table=positions_table,
         moves=[
+            ("radio", "Random", None, {"matrices": "random"}),
             ("slider", "Features", "End", {"d_model": 64}),
             ("slider", "Feature", "End", {"column": 63}),
             ("slider", "Offset", "Home", {"offset": -20}),

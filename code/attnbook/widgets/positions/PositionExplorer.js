@@ -63,7 +63,7 @@ class PositionsView extends SettingsView {
 
   draw() {
     const { picture, palette } = this;
-    const { places, place, offset, curve, similarity, kind } = picture;
+    const { places, place, offset, curve, similarity, kind, matrices } = picture;
     const ratio = window.devicePixelRatio || 1;
     const columns = picture.columns;
     this.layout = planTable({ ...this.room, places, columns, ratio });
@@ -76,12 +76,12 @@ class PositionsView extends SettingsView {
       y: kind === "alibi" ? [depth, 0] : [-1, 1] });
     drawLine(this.curve, this.curvePlan, { xs: all, ys: curve, title: titles.curve,
       marks: [[other, curve[other], false], [place, curve[place], true]] }, palette);
-    const low = Math.min(0, ...similarity) < 0 ? -0.5 : 0;
+    const low = kind !== "alibi" && matrices === "random" ? -1 : Math.min(0, ...similarity) < 0 ? -0.5 : 0;
     this.likenessPlan = planLine({ ...this.lineRoom, ratio, x: [1 - places, places - 1],
       y: [Math.min(low, ...similarity), 1] });
     drawLine(this.likeness, this.likenessPlan, { xs: all.map((i) => i - place), ys: similarity,
       title: titles.similarity,
-      marks: [[offset, similarity[other], false], [0, 1, true]] }, palette);
+      marks: [[offset, similarity[other], false], [0, similarity[place], true]] }, palette);
   }
 
   move(changes) {

@@ -13,6 +13,16 @@ from ..base import Widget
 from ..settings import Choice, Controls, Count, Number, Place
 
 KINDS = {"sinusoidal": "Sinusoidal", "rotary": "Rotary", "alibi": "ALiBi"}
+MATRICES = {"none": "None", "random": "Random"}
+
+
+def _drawn(count: int) -> np.ndarray:
+    """Numbers from -1 to 1 that look random, the same ones in the page: (count,)."""
+    numbers, state = [], 1
+    for _ in range(count):
+        state = (1_664_525 * state + 1_013_904_223) % 2**32
+        numbers.append(state / 2**31 - 1)
+    return np.array(numbers)
 
 
 class PositionExplorer(Widget):
@@ -23,7 +33,10 @@ class PositionExplorer(Widget):
     that the bias leaves to the key in that row, seen from the marked place. Beside it stand the
     marked column as a curve (for ALiBi the bias itself), and how alike each place is to the
     marked one: the scalar product of sinusoids, the score of an equal query and key under
-    rotary, the factor under ALiBi, each 1 at offset 0.
+    rotary, the factor under ALiBi, each 1 at offset 0. With random matrices stands there the
+    score of the query at the marked place and the key at each: for sinusoids a random matrix
+    between the two places, for rotary a random query and a random key, the same at every place.
+    The largest score of any two places is 1 then, or -1.
 
     Args:
         kinds: the encodings to choose from, of "sinusoidal", "rotary", "alibi".
@@ -40,6 +53,14 @@ class PositionExplorer(Widget):
         label="Positions",
         of="kinds",
         beside=True,
+    )
+    matrices = Choice(
+        MATRICES,
+        "none",
+        "what makes queries and keys",
+        label="Matrices W",
+        beside=True,
+        when=("kind", "sinusoidal", "rotary"),
     )
     d_model = Count(1, 64, 32, "features, of which rotary takes whole pairs", label="")
     num_heads = Count(1, 16, 8, "heads of ALiBi", label="")
@@ -60,7 +81,7 @@ class PositionExplorer(Widget):
         "how far another place stands from the marked one. What is past an end stops there.",
         label="",
     )
-    controls = Controls("kind", "size", "base", "place", "column", "offset")
+    controls = Controls("kind", "matrices", "size", "base", "place", "column", "offset")
 
     def __init__(self, *, kinds=tuple(KINDS), **settings):
         super().__init__(
@@ -100,10 +121,29 @@ class PositionExplorer(Widget):
         shown = self._biases() if self.kind == "alibi" else self.table()
         return shown[:, self.marked()[1]]
 
+    def _scores(self) -> np.ndarray:
+        """Scores of each query and key with random matrices: (places, places)."""
+        columns = self.columns()
+        if self.kind == "sinusoidal":
+            table = self.table()
+            return table @ _drawn(columns**2).reshape(columns, columns) @ table.T
+        q, k = (
+            _drawn(2 * columns).reshape(2, -1, 2).transpose(0, 2, 1)
+        )  # (left, right) of each pair
+        places = np.arange(1 - self.places, self.places)
+        angles = places[:, None] * self.base ** (-2 * np.arange(columns // 2) / columns)
+        straight, across = q[0] * k[0] + q[1] * k[1], q[0] * k[1] - q[1] * k[0]
+        by_offset = np.cos(angles) @ straight + np.sin(angles) @ across
+        i = np.arange(self.places)
+        return by_offset[i[:, None] - i + self.places - 1]
+
     def similarity(self) -> np.ndarray:
-        """How alike each place is to the marked one, 1 at itself: (places,)."""
+        """What the lower curve shows of each place and the marked one: (places,)."""
         if self.kind == "alibi":
             return np.exp(self.curve())
+        if self.matrices == "random":
+            scores = self._scores()
+            return scores[self.place] / (np.abs(scores).max() or 1.0)
         table = self.table()
         here = table[self.place]
         return table @ here / ((here @ here) or 1.0)
