@@ -9,7 +9,8 @@ if (theirs) {
   const links = [...contents.querySelectorAll("a.nav-link")];
   const headings = links.map(({ hash }) => document.getElementById(decodeURIComponent(hash.slice(1))));
   const follow = () => {
-    const above = headings.filter((heading) => heading?.getBoundingClientRect().top <= LINE);
+    const above = headings.filter((heading) => heading?.checkVisibility() // not closed
+      && heading.getBoundingClientRect().top <= LINE);
     const current = headings.lastIndexOf(above.at(-1));
     links.forEach((link, n) => {
       link.classList.toggle("active", n === current);

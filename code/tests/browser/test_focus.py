@@ -1,7 +1,7 @@
 """Where a reader is: a ring at every stop of the Tab key, a mark in the contents at the side."""
 
 import pytest
-from site_checks import arrive, wake
+from site_checks import arrive, open_answers, wake
 
 # Where the focus is seen: an input that is not drawn has its ring on what stands for it. Returns
 # null at the end of the page, else what is wrong there.
@@ -47,6 +47,7 @@ def test_the_contents_mark_where_the_reader_is(visit, server, site):
     with visit(server, reduced_motion="reduce") as shown:
         page = shown.page
         arrive(page, site, server, "book/03_attention.html")
+        open_answers(page)
         hashes = page.eval_on_selector_all(
             "nav.page-toc a.nav-link", "(links) => links.map((link) => link.hash)"
         )
