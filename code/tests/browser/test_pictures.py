@@ -167,8 +167,9 @@ def use(page):
         yield
     if not page.locator(".attn-align").count():  # another sentence may be longer
         for control in page.locator("input[type=radio]").all():
-            control.check(force=True)
-            yield
+            if control.evaluate("(input) => !input.closest('[hidden]')"):  # it counts now
+                control.check(force=True)
+                yield
         for choice in page.locator("select").all():
             choice.select_option(index=choice.locator("option").count() - 1)
             yield
