@@ -124,6 +124,6 @@ def test_on_a_phone_the_parts_stand_one_below_the_other(show):
 def test_only_what_counts_can_be_moved(show):
     page = show(PositionExplorer(kind="alibi")).page
     assert page.get_by_role("slider", name="Base").is_disabled()
-    assert not page.get_by_role("radio", name="Random").is_visible()
+    assert not page.get_by_role("radio", name="Random matrices").is_visible()
     page = show(PositionExplorer(controls=("place",))).page
     assert page.locator("input").count() == 1

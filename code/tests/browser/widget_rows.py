@@ -698,7 +698,7 @@ ROWS = {
         reads=positions_reads,
         table=positions_table,
         moves=[
-            ("radio", "Random", None, {"matrices": "random"}),
+            ("radio", "Random matrices", None, {"matrices": "random"}),
             ("slider", "Features", "End", {"d_model": 64}),
             ("slider", "Feature", "End", {"column": 63}),
             ("slider", "Offset", "Home", {"offset": -20}),

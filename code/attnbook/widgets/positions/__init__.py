@@ -13,7 +13,7 @@ from ..base import Widget
 from ..settings import Choice, Controls, Count, Number, Place
 
 KINDS = {"sinusoidal": "Sinusoidal", "rotary": "Rotary", "alibi": "ALiBi"}
-MATRICES = {"none": "None", "random": "Random"}
+MATRICES = {"none": "No matrices", "random": "Random matrices"}
 
 
 def _drawn(count: int) -> np.ndarray:
@@ -58,7 +58,7 @@ class PositionExplorer(Widget):
         MATRICES,
         "none",
         "what makes queries and keys",
-        label="Matrices W",
+        label="Matrices",
         beside=True,
         when=("kind", "sinusoidal", "rotary"),
     )
