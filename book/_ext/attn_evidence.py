@@ -48,8 +48,10 @@ class FoldEvidence(SphinxPostTransform):
 
 
 def fold(section: nodes.section, place: int) -> None:
-    """Lay what follows the line into a box that opens."""
+    """Lay what follows the line into a box that opens; a line that is pressed holds no link."""
     label, line = section.pop(place).children
+    for link in [*line.findall(nodes.reference), *line.findall(nodes.footnote_reference)]:
+        link.replace_self(link.children if isinstance(link, nodes.reference) else [])
     opened = tag(f'<details class="{CLASS}"><summary><b>{label.astext()}:</b> ')
     section.insert(place, [opened, *line.children, tag("</summary>")])
     section.append(tag("</details>"))

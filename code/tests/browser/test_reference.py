@@ -98,16 +98,13 @@ def test_a_name_in_the_text_leads_to_the_reference(site):
 
 def test_the_index_has_the_package(site):
     index = parsed(site / "genindex.html")
-    item, shown = (
-        next(li for li in index.select("li") if li.find("code", string=name))
-        for name in ("masked_softmax()", "RotaryPositions")
-    )
+    name = "masked_softmax()"
+    item = next(li for li in index.select("li") if li.find("code", string=name))
     assert [a["href"].split("#")[0] for a in item.select("a")][:2] == [
         "book/api/masks.html",
         "book/01_cues.html",
     ]
     assert "3a" in item.get_text().split()
-    assert shown.select_one("strong").get_text() == "6a"  # its code is shown there
 
 
 def test_the_index_has_each_module_once(site):

@@ -39,7 +39,7 @@ class NormalizerView extends SettingsView {
 
   plan({ width, height, ratio }) {
     const { labels } = this.picture;
-    const natural = 28 + 32 * labels.length + (labels.length === 3 ? 280 : 0);
+    const natural = 28 + 32 * labels.length + (labels.length === 3 ? 190 : 0);
     return planRows(this.canvas.getContext("2d"),
       { width, height: Math.max(natural - 60, height || natural), labels, most: most(), ratio });
   }

@@ -15,10 +15,10 @@ export function planRows(ctx, { width, height, labels, most, ratio }) {
   const left = Math.ceil(Math.min(0.2 * width, widest) + 12);
   const room = width - left - 12;
   const simplex = labels.length === 3;
-  const lines = simplex ? 32 * 3 : height - HEAD - 4; // the triangle takes what is left
+  const lines = simplex ? Math.max(84, Math.min(0.42 * height, 120)) : height - HEAD - 4;
   const score = [left + 8, left + 0.36 * room];
   const bar = [left + 0.42 * room, left + 0.68 * room];
-  const step = [left + 0.78 * room, left + room];
+  const step = [left + 0.8 * room, left + room];
   const plan = { width, height, ratio, left, top: HEAD, line: lines / labels.length, score, bar, step, most };
   if (!simplex) return plan;
   const low = height - 22;
@@ -64,9 +64,9 @@ function paintArrow(ctx, from, to, y) {
   ctx.beginPath();
   ctx.moveTo(from, y);
   ctx.lineTo(to, y);
-  ctx.moveTo(to - 6 * end, y - 5);
+  ctx.moveTo(to - 5 * end, y - 4);
   ctx.lineTo(to, y);
-  ctx.lineTo(to - 6 * end, y + 5);
+  ctx.lineTo(to - 5 * end, y + 4);
   ctx.stroke();
 }
 
@@ -100,11 +100,10 @@ function paintLine(ctx, plan, picture, j, palette) {
   ctx.lineWidth = 2;
   const size = Math.sqrt(Math.min(1, 2 * Math.abs(moves[j]))) * ((step[1] - step[0]) / 2);
   if (Math.abs(moves[j]) >= 1e-9) {
-    paintArrow(ctx, middle, middle + Math.sign(moves[j]) * Math.max(10, size), y);
+    paintArrow(ctx, middle, middle + Math.sign(moves[j]) * Math.max(6, size), y);
   } else {
-    ctx.textAlign = "center";
-    ctx.fillStyle = palette.muted;
-    ctx.fillText("none", middle, y);
+    circle(ctx, middle, y, 2);
+    ctx.stroke();
   }
 }
 
@@ -121,7 +120,7 @@ function paintSimplex(ctx, plan, { points, normalizer, labels }, palette) {
   ctx.textBaseline = "middle";
   corners.forEach(([x, y], j) => ctx.fillText(shorten(ctx, labels[j], 110), x, y + (j === 2 ? -11 : 13)));
   for (const [name, weights] of Object.entries(points)) {
-    circle(ctx, ...pointOf(plan, weights), name === normalizer ? 11 : 5);
+    circle(ctx, ...pointOf(plan, weights), name === normalizer ? 7 : 4);
     ctx.fillStyle = name === normalizer ? palette.mark : palette.panel;
     ctx.fill();
     ctx.strokeStyle = palette.ink;
