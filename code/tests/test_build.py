@@ -167,7 +167,13 @@ def test_katex_only_where_there_is_a_formula(scratch):
     assert "searchindex.js" in " ".join(search.loads)
     assert "SHOW_SEARCH_SUMMARY = false" in search.text and "SHOW_SEARCH" not in plain
     assert any("katex.min.css" in a for a in Page(scratch / "07_first.html").loads)
-    assert any("katex.min.js" in a for a in Page(scratch / "07_first.html").loads)
+
+
+def test_formulas_are_set_while_the_book_is_built(scratch):
+    """No script sets them: the page holds their boxes, and their TeX for those who copy it."""
+    page = Page(scratch / "07_first.html")
+    assert page.text.count('class="katex-html"') == page.text.count("<annotation") == 2
+    assert not any("katex" in address and address.endswith(".js") for address in page.loads)
 
 
 def test_chapters_are_numbered_by_their_file_and_a_display_is_no_markup(scratch):
