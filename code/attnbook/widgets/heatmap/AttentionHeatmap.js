@@ -3,6 +3,7 @@ import { makeControls } from "../core/controls.js";
 import { drawMap } from "../core/draw.js";
 import { Explorer } from "../core/explorer.js";
 import { listenTo } from "../core/gestures.js";
+import { element } from "../core/inputs.js";
 import { planLayout } from "../core/layout.js";
 import { MAP } from "../core/skeleton.js";
 import { onStage } from "../core/stage.js";
@@ -34,7 +35,9 @@ class HeatmapView extends View {
     this.grid = model.get("controls").includes("grid") ? new HeadGrid(model) : null;
     this.legend = new Legend(model);
     this.title.after(this.controls.node, ...(this.grid ? [this.grid.node] : []));
-    this.map.after(this.legend.node);
+    this.figure = element("div", { class: "ah-figure" });
+    this.map.replaceWith(this.figure);
+    this.figure.append(this.map, element("div", { class: "ah-aside" }, this.legend.node, this.readout));
     this.readContent();
     this.follow([...Object.keys(SETTINGS), "scale"], (name) => this.readSettings(name));
     this.follow(CONTENT, () => this.readContent());
@@ -78,14 +81,21 @@ class HeatmapView extends View {
     this.legend.show(this.picture, this.model.get("vmax"));
   }
 
-  /** Chooses the cell size. In the static page the box's height is fixed: the map takes the rest. */
+  /**
+   * Chooses the cell size. In the static page the box's height is fixed: the map takes the rest.
+   * Where there is room (the style sheet says so), legend and line stand right beside it: not with a
+   * map of many keys for few queries, which needs the width.
+   */
   place() {
     const ratio = this.measure();
-    const width = this.map.clientWidth || 640;
-    this.grid?.place(width, ratio);
+    const { queries, keys } = this.picture;
+    this.figure.classList.toggle("ah-flat", keys > 2 * queries);
+    const beside = parseFloat(getComputedStyle(this.figure).getPropertyValue("--ah-beside")) || 0;
+    const width = (this.figure.clientWidth || 640) - beside;
+    this.grid?.place(this.figure.clientWidth || 640, ratio);
     this.grid?.draw(this.arrays, this.palette);
     const { queryLabels, keyLabels } = this.picture;
-    const height = this.restFor(this.map) || (this.grid ? TALLEST : Infinity);
+    const height = this.restFor(this.figure) || (this.grid ? TALLEST : Infinity);
     this.layout = planLayout(this.canvas.getContext("2d"), { width, height, queryLabels, keyLabels, ratio });
     this.draw();
   }
