@@ -9,6 +9,7 @@ import pytest
 from site_checks import parsed
 
 import attnbook as ab
+from devkit import ROOT
 from devkit.chapters import chapters
 
 BOOK = Path(__file__).resolve().parents[3] / "book"
@@ -105,6 +106,18 @@ def test_the_index_has_the_package(site):
         "book/01_cues.html",
     ]
     assert "3a" in item.get_text().split()
+
+
+def test_the_index_marks_the_chapters_that_show_a_name_s_source(site):
+    source = "".join(path.read_text("utf-8") for path in sorted((ROOT / "book").glob("*.ipynb")))
+    wanted = set(re.findall(r"\bshow_source\(ab\.(\w+)\)", source))
+    items = [li for li in parsed(site / "genindex.html").select("li") if not li.find("li")]
+    marked = {
+        li.code.get_text().split("(")[0].split(".")[-1]
+        for li in items
+        if li.find("code") and li.find("strong")
+    }
+    assert len(items) > 100 and marked == wanted
 
 
 def test_the_index_has_each_module_once(site):
