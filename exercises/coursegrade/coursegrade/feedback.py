@@ -48,7 +48,7 @@ class Hand(NamedTuple):
     items: tuple[Item, ...] = ()  # empty where the mark was given as a whole
 
 
-class Total(NamedTuple):
+class Outcome(NamedTuple):
     """What a hand-in is worth in all, and what it lost by being late."""
 
     points: Decimal
@@ -66,7 +66,7 @@ class Story(NamedTuple):
     got: dict[str, Decimal | int | str]  # points by question; "" where they are not known
     most: dict[str, int]
     by_hand: dict[str, Hand]
-    total: Total | None = None  # None before the marks by hand are in
+    total: Outcome | None = None  # None before the marks by hand are in
     raw: dict[str, int | str] = {}  # noqa: RUF012 (a tuple): what the tests gave
 
 

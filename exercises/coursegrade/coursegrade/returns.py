@@ -32,7 +32,7 @@ def stories(folder, content: dict, found: list[Total], only_auto: bool) -> list[
             words = late.in_words(total.late) if total.raw != total.points else ""
             lost = total.raw - total.points
             of = most(content, only_auto)
-            whole = feedback.Total(total.points, of, lost, words, total.extension)
+            whole = feedback.Outcome(total.points, of, lost, words, total.extension)
             story = story._replace(total=whole)
         final.append(story)
     return final

@@ -30,7 +30,7 @@ def story(student="ada", hint="A hint.", said="", comment="", flags=()):
     one = record(student) | {"student": student, "flags": list(flags), "cells": {"3": said or "x"}}
     one["rows"][0] |= {"ok": not said, "hint": hint, "message": said}
     hand = {"q5": feedback.Hand(Decimal("2.5"), 4, comment)}
-    total = feedback.Total(Decimal(20), 32, Decimal("3.5"), "1 day")
+    total = feedback.Outcome(Decimal(20), 32, Decimal("3.5"), "1 day")
     return feedback.Story(one, "01_cues", {"q1": 21}, {"q1": 28}, hand, total)
 
 
