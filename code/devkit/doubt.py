@@ -110,7 +110,10 @@ def rehearse(notebook: Path, folder: str, sabotages: list[dict]) -> dict[str, Ve
         for sabotage in sabotages:
             if places[sabotage["what"]] == n:
                 rest = [sabotage_cell(cell, sabotage), *(later.source for later in cells[n + 1 :])]
-                verdicts[sabotage["what"]] = apart(run, rest, names) or NO_END
+                verdict = apart(run, rest, names) or NO_END
+                if verdict.state == "unnoticed" and sabotage["file"] == "data":
+                    verdict = Verdict("unnoticed", set_again(cell, sabotage))
+                verdicts[sabotage["what"]] = verdict
         verdict = run([cell.source], names)
         if verdict.state != "unnoticed":
             return verdicts | {"itself": verdict}
@@ -144,6 +147,20 @@ def sabotage_cell(cell: Cell, sabotage: dict) -> str:
     if sabotage["file"] == "data":
         return f"{sabotage['new']}\n{cell.source}"
     return replace(cell.source, sabotage)
+
+
+def set_again(cell: Cell, sabotage: dict) -> str:
+    """Which names of a line of `["data"]` its cell sets after it, in words."""
+    both = bound(sabotage["new"]) & bound(cell.source)
+    return f"the cell itself sets {', '.join(sorted(both))} after that line" if both else ""
+
+
+def bound(source: str) -> set[str]:
+    """The names that a source sets, functions and classes included."""
+    nodes = list(ast.walk(ast.parse(source)))
+    defined = {n.name for n in nodes if isinstance(n, ast.FunctionDef | ast.ClassDef)}
+    stored = (n for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+    return defined | {n.id for n in stored}
 
 
 def run(cells: list[str], names: dict) -> Verdict:

@@ -65,27 +65,49 @@ def widget(name: str, label: str) -> list[Path]:
     """Write a widget and show it on the page of a chapter and in the gallery; returns both.
 
     Raises:
-        ValueError: the name is taken or no class's, or there is no such chapter.
+        ValueError: the name is taken or no class's, there is no such chapter, or its page has no
+            place for the widget. Nothing is written then.
     """
     folder = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
     target = ROOT / "code/attnbook/widgets" / folder
-    if not re.fullmatch(r"([A-Z][a-z]+)+", name) or target.exists():
+    if target.exists():
+        raise ValueError(
+            f"NAME must be new and a class's, got {name!r}; remove {target.relative_to(ROOT)} "
+            "to begin it again"
+        )
+    if not re.fullmatch(r"([A-Z][a-z]+)+", name):
         raise ValueError(f"NAME must be new and a class's, such as DocumentReader, got {name!r}")
     pages = [p for p in chapters().values() if label in (p.label, str(p.number))]
     if not pages:
         raise ValueError(f"there is no chapter {label}")
     words = {"class": name, "name": folder, "title": re.sub(r"\B(?=[A-Z])", " ", name).capitalize()}
-    write(TEMPLATES / "widget/NAME", target, words)
     places = (ROOT / f"book/{pages[0].name}.ipynb", "## Summary"), (GALLERY, "## Without a browser")
+    edited = []
     for path, heading in places:
         notebook = nbformat.read(path, as_version=4)
         page = path.stem.lstrip("0123456789_").replace("_", "-")
         shown = render("widget/cell.py.j2", words | {"page": page})
         cells = as_notebook(shown, f"{page}-{folder}").cells
-        at = [n for n, cell in enumerate(notebook.cells) if cell.source.startswith(heading)]
-        if not at:
-            raise ValueError(f"{path.name}: no cell begins with {heading!r}")
-        notebook.cells[at[0] : at[0]] = cells
+        texts = [
+            (n, found.start())
+            for n, cell in enumerate(notebook.cells)
+            if cell.cell_type == "markdown"
+            and (found := re.search(f"^{heading}$", cell.source, re.M))
+        ]
+        if not texts:
+            raise ValueError(
+                f"{path.name}: no heading {heading!r}, before which the widget is shown"
+            )
+        at, start = texts[0]
+        if start:  # in the middle of a cell: what follows becomes a cell of its own
+            text = notebook.cells[at].source
+            notebook.cells[at].source = text[:start].rstrip()
+            cells.append(nbformat.v4.new_markdown_cell(text[start:], id=f"{cells[0]['id']}-after"))
+            at += 1
+        notebook.cells[at:at] = cells
+        edited.append((notebook, path))
+    write(TEMPLATES / "widget/NAME", target, words)
+    for notebook, path in edited:
         save(notebook, path)
     return [path for path, _ in places]
 
@@ -99,7 +121,8 @@ def write(folder: Path, target: Path, words: dict) -> list[Path]:
         path = target / re.sub("NN|NAME|CLASS", lambda found: names[found[0]], place)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(render(str(source.relative_to(TEMPLATES)), words), encoding="utf-8")
-        print(f"wrote {path.relative_to(ROOT).as_posix()}")
+        kept = path.with_suffix(".ipynb") if path.parent == ROOT / "book" else path
+        print(f"wrote {kept.relative_to(ROOT).as_posix()}")
         written.append(path)
     return written
 

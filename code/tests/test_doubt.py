@@ -31,6 +31,10 @@ def sabotage(old, new, file="cell"):
         (("one, two = 1, 2", "one, two = 1, 3"), ("unnoticed", "")),
         (("s-2", "one = 3", "data"), ("noticed", "x == 1")),
         (("s-2", "two = 3", "data"), ("unnoticed", "")),
+        (
+            ("s-1", "check = print", "data"),
+            ("unnoticed", "the cell itself sets check after that line"),
+        ),
         (("one, two = 1, 2", "two = 2"), ("broken", "NameError: name 'one' is not defined")),
         (
             ("return j <= i\n", "return j >= i * 0\n", "attnbook/masks.py"),

@@ -1,10 +1,12 @@
 """`make chapter` and `make widget`, in a copy of the repository: what they make passes tests."""
 
+import json
 import os
 import shutil
 import subprocess
 import sys
 
+import nbformat
 import pytest
 
 from devkit import ROOT, scaffold
@@ -12,6 +14,7 @@ from devkit import ROOT, scaffold
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv", "_build", "__pycache__", "*.egg-info")
 TESTS = (  # of all that there are, those that look at what is new
     ["book/99_tasks.ipynb", "code/tests/test_tasks.py", "code/tests/test_chapters.py"],
+    ["code/tests/test_predict.py"],
     ["code/tests/test_doubt.py", "code/tests/test_notebooks.py", "-k", "99_tasks or Hops"],
     ["code/tests/browser/test_every_widget.py", "-k", "Hops"],
     ["exercises/coursegrade/tests/test_exercises.py", "-k", "99_tasks"],
@@ -63,3 +66,29 @@ def test_what_is_taken_is_refused_and_nothing_is_written(arguments, said, capsys
     assert scaffold.main(arguments) == 2
     assert said in capsys.readouterr().err
     assert before == {path: path.stat().st_mtime_ns for path in (ROOT / "book").iterdir()}
+
+
+def test_a_widget_without_a_place_on_a_page_is_refused_and_nothing_is_written(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr(scaffold, "GALLERY", tmp_path / "gallery.ipynb")
+    nbformat.write(nbformat.v4.new_notebook(), scaffold.GALLERY)
+    page = (ROOT / "book/01_cues.ipynb").read_bytes()
+    assert scaffold.main(("widget", "Hops", "1")) == 2
+    assert "no heading '## Without a browser'" in capsys.readouterr().err
+    assert (ROOT / "book/01_cues.ipynb").read_bytes() == page
+    assert not (ROOT / "code/attnbook/widgets/hops").exists()
+
+
+def test_a_summary_in_the_middle_of_a_cell_becomes_a_cell_of_its_own(tmp_path, monkeypatch):
+    written = {}
+    monkeypatch.setattr(scaffold, "save", lambda notebook, path: written.update({path: notebook}))
+    monkeypatch.setattr(scaffold, "write", lambda *_: [])
+    before = (ROOT / "book/01_cues.ipynb").read_text("utf-8")
+    assert '\\n",\n    "## Summary' in before
+    page = scaffold.widget("Hops", "1")[0]
+    sources = [cell.source for cell in written[page].cells]
+    at = next(n for n, source in enumerate(sources) if source.startswith("## Summary"))
+    assert "ab.Hops(" in sources[at - 1] and sources[at - 2].startswith("## Hops")
+    old = ["".join(cell["source"]) for cell in json.loads(before)["cells"]]
+    assert f"{sources[at - 3]}\n\n{sources[at]}" in old

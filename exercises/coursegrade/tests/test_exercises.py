@@ -199,11 +199,13 @@ def test_points_without_understanding(exercise):
 def test_a_bug_that_is_left_in_wins_nothing(exercise):
     """Whoever only takes out the line that raises has answered nothing."""
     solution = code_of(built(exercise, solution=True))
-    [released] = [
+    released = [
         source
         for _, source in notebook.code_cells(notebook.parse(built(exercise).encode()))
         if "remove this line" in source
     ]
+    assert len(released) == 1, 'one question is a planted bug: README.md, "Write your own"'
+    [released] = released
     rows = rows_of(exercise, solution + "\n\n" + without_raise(released), "a")
     [question] = {row.question for row in rows if not row.ok}
     assert total(row for row in runner.count(rows) if row.question == question) == 0

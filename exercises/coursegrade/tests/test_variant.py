@@ -60,7 +60,9 @@ def test_last_years_solution_loses_points_in_every_question(exercise, item, made
 @items
 def test_the_bug_is_one(exercise, item, made):
     other, _ = made(exercise.name, item)
-    [question] = re.findall(r"## (Q\d)\. Find the bug", other.source)
+    found = re.findall(r"## (Q\d)\. Find the bug", other.source)
+    assert len(found) == 1, 'one question has the heading "Find the bug"'
+    [question] = found
     code = RAISES.sub("", code_of(built(other)))
     rows = [row for row in rows_of(other, code, "a") if row.question == question.lower()]
     assert not all(row.ok for row in rows) and {row.message for row in rows} != {"not answered yet"}
