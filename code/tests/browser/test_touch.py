@@ -35,7 +35,10 @@ def test_what_a_finger_presses_is_44_pixels_high(visit, server, site, name):
 
 
 def swipe(page, x, y, by):
-    """Move a finger from (x, y) upward by so many pixels."""
+    """Move a finger from (x, y) upward by so many pixels, and rest before it leaves.
+
+    Else the page glides on, and no handle can keep what a finger does meanwhile from the page.
+    """
     session = page.context.new_cdp_session(page)
 
     def touch(kind, *points):
@@ -44,6 +47,8 @@ def swipe(page, x, y, by):
     touch("touchStart", {"x": x, "y": y})
     for part in range(1, 9):
         touch("touchMove", {"x": x, "y": y - by * part / 8})
+    page.wait_for_timeout(200)
+    touch("touchMove", {"x": x, "y": y - by})
     touch("touchEnd")
     page.wait_for_timeout(150)
     session.detach()

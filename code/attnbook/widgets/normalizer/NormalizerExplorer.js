@@ -3,7 +3,7 @@ import { limit, onDrag } from "../core/gestures.js";
 import { figureOf } from "../core/skeleton.js";
 import { onStage } from "../core/stage.js";
 import { SettingsView } from "../core/view.js";
-import { drawRows, holdsPoint, planRows, scoreAt, weightsAt } from "./rows.js";
+import { drawRows, handleAt, planRows, scoreAt, weightsAt } from "./rows.js";
 import { SETTINGS } from "./settings.js";
 import { scoreMoves, scoresFor, shareRow } from "./share.js";
 import { describeKey, describeShares, fillShares } from "./words.js";
@@ -19,7 +19,7 @@ class NormalizerView extends SettingsView {
     this.key = 0;
     this.begin("slopes");
     onDrag(this.canvas, (x, y) => this.onPoint(x, y),
-      (x, y) => holdsPoint(this.layout, this.picture, x, y));
+      (x, y) => handleAt(this.layout, this.picture, x, y) !== null);
     this.canvas.addEventListener("pointerdown", () => { this.dragged = null; }, true);
     this.canvas.addEventListener("focus", () => {
       this.draw();
@@ -39,7 +39,7 @@ class NormalizerView extends SettingsView {
 
   plan({ width, height, ratio }) {
     const { labels } = this.picture;
-    const natural = 28 + 32 * labels.length + (labels.length === 3 ? 190 : 0);
+    const natural = 28 + 32 * labels.length + (labels.length === 3 ? 280 : 0);
     return planRows(this.canvas.getContext("2d"),
       { width, height: Math.max(natural - 60, height || natural), labels, most: most(), ratio });
   }
@@ -57,11 +57,12 @@ class NormalizerView extends SettingsView {
     this.draw();
   }
 
-  /** A drag moves one score, or the point of the simplex: whichever it began on. */
+  /** A drag moves one score, or the point of the simplex: whichever it began on or beside. */
   onPoint(x, y) {
     const { labels, normalizer } = this.picture;
     const at = scoreAt(this.layout, x, y, labels.length);
-    this.dragged ??= at ? at.key : weightsAt(this.layout, x, y) && "simplex";
+    this.dragged ??= at?.key ?? handleAt(this.layout, this.picture, x, y)
+      ?? (weightsAt(this.layout, x, y) && "simplex");
     if (this.dragged === "simplex") {
       const weights = weightsAt(this.layout, x, y);
       if (weights) this.store({ scores: scoresFor(weights, normalizer, most()) });

@@ -7,6 +7,7 @@ import { weightText } from "../core/words.js";
 
 const HEAD = 24; // pixels above the lines
 const HIGH = Math.sqrt(3) / 2; // of a triangle with sides of 1
+const POINT = 11; // radius of the weights' point
 
 /** Places the lines in `width` by `height`, and below them, for three keys, the triangle. */
 export function planRows(ctx, { width, height, labels, most, ratio }) {
@@ -15,10 +16,10 @@ export function planRows(ctx, { width, height, labels, most, ratio }) {
   const left = Math.ceil(Math.min(0.2 * width, widest) + 12);
   const room = width - left - 12;
   const simplex = labels.length === 3;
-  const lines = simplex ? Math.max(84, Math.min(0.42 * height, 120)) : height - HEAD - 4;
+  const lines = simplex ? 32 * 3 : height - HEAD - 4; // the triangle takes what is left
   const score = [left + 8, left + 0.36 * room];
   const bar = [left + 0.42 * room, left + 0.68 * room];
-  const step = [left + 0.8 * room, left + room];
+  const step = [left + 0.78 * room, left + room];
   const plan = { width, height, ratio, left, top: HEAD, line: lines / labels.length, score, bar, step, most };
   if (!simplex) return plan;
   const low = height - 22;
@@ -52,11 +53,15 @@ export function scoreAt({ top, line, score: [from, to], most, bar }, x, y, keys)
 const handleOf = ({ top, line, score: [from, to], most }, score, j) =>
   [from + ((to - from) * (score / most + 1)) / 2, top + (j + 0.5) * line];
 
-/** Whether a finger at (x, y) holds the handle of a score, or the weights' point in the triangle. */
-export function holdsPoint(plan, { scores, weights }, x, y) {
-  const handles = scores.map((score, j) => handleOf(plan, score, j));
-  if (plan.side) handles.push(pointOf(plan, weights));
-  return handles.some(([left, top]) => Math.hypot(x - left, y - top) <= REACH);
+/** What a finger at (x, y) holds: the key of a score, "simplex" for the weights' point, or null. */
+export function handleAt(plan, { scores, weights }, x, y) {
+  const handles = scores.map((score, j) => [j, handleOf(plan, score, j), REACH]);
+  if (plan.side) handles.push(["simplex", pointOf(plan, weights), REACH + POINT]);
+  const held = handles
+    .map(([what, [left, top], reach]) => [what, Math.hypot(x - left, y - top) - reach])
+    .filter(([, beyond]) => beyond <= 0)
+    .sort(([, one], [, other]) => one - other);
+  return held.length ? held[0][0] : null;
 }
 
 function paintArrow(ctx, from, to, y) {
@@ -64,9 +69,9 @@ function paintArrow(ctx, from, to, y) {
   ctx.beginPath();
   ctx.moveTo(from, y);
   ctx.lineTo(to, y);
-  ctx.moveTo(to - 5 * end, y - 4);
+  ctx.moveTo(to - 6 * end, y - 5);
   ctx.lineTo(to, y);
-  ctx.lineTo(to - 5 * end, y + 4);
+  ctx.lineTo(to - 6 * end, y + 5);
   ctx.stroke();
 }
 
@@ -100,10 +105,11 @@ function paintLine(ctx, plan, picture, j, palette) {
   ctx.lineWidth = 2;
   const size = Math.sqrt(Math.min(1, 2 * Math.abs(moves[j]))) * ((step[1] - step[0]) / 2);
   if (Math.abs(moves[j]) >= 1e-9) {
-    paintArrow(ctx, middle, middle + Math.sign(moves[j]) * Math.max(6, size), y);
+    paintArrow(ctx, middle, middle + Math.sign(moves[j]) * Math.max(10, size), y);
   } else {
-    circle(ctx, middle, y, 2);
-    ctx.stroke();
+    ctx.textAlign = "center";
+    ctx.fillStyle = palette.muted;
+    ctx.fillText("none", middle, y);
   }
 }
 
@@ -120,7 +126,7 @@ function paintSimplex(ctx, plan, { points, normalizer, labels }, palette) {
   ctx.textBaseline = "middle";
   corners.forEach(([x, y], j) => ctx.fillText(shorten(ctx, labels[j], 110), x, y + (j === 2 ? -11 : 13)));
   for (const [name, weights] of Object.entries(points)) {
-    circle(ctx, ...pointOf(plan, weights), name === normalizer ? 7 : 4);
+    circle(ctx, ...pointOf(plan, weights), name === normalizer ? POINT : 5);
     ctx.fillStyle = name === normalizer ? palette.mark : palette.panel;
     ctx.fill();
     ctx.strokeStyle = palette.ink;
