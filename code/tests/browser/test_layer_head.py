@@ -96,7 +96,9 @@ def test_one_change_at_a_time_does_no_harm(take):
 
 
 def small(page, layer, head):
-    return page.get_by_role("radio", name=re.compile(rf"^layer {layer}, head {head}(,|$)"))
+    """The small map of a head, both from 0; it is called by numbers from 1."""
+    name = re.compile(rf"^layer {layer + 1}, head {head + 1}(,|$)")
+    return page.get_by_role("radio", name=name)
 
 
 def test_the_arrow_keys_walk_the_grid(show):
@@ -111,7 +113,7 @@ def test_the_arrow_keys_walk_the_grid(show):
         assert page.locator("button[role=radio][tabindex='0']").count() == 1
     soon(page, shows, page, widget)
     page.keyboard.press("ArrowRight")
-    said(page, "Cross, layer 0, head 1, hit rate 0.15.")
+    said(page, "Cross, layer 1, head 2, hit rate 0.15.")
 
 
 def test_a_pinned_cell_stays_while_heads_change(show):
@@ -239,4 +241,4 @@ def test_with_nothing_to_choose_from_there_are_no_controls(show):
     page = show(LayerHeadBrowser([{"source": ["a"], "encoder": np.ones((1, 1, 1, 1))}])).page
     assert page.locator("input, select").count() == 0
     page.locator("canvas[tabindex]").focus()
-    assert live(page) == "layer 0, head 0: query “a” → key “a” → weight 1.00"
+    assert live(page) == "layer 1, head 1: query “a” → key “a” → weight 1.00"

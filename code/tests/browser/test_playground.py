@@ -174,7 +174,8 @@ def test_without_the_causal_mask_each_step_reads_all_anew(translated, packed, mo
 def test_a_click_takes_a_head_out_and_puts_it_back(translated, packed, kind):
     page, (_, model, _) = translated.page, packed
     use(page, "radio", kind.capitalize())
-    switches = [page.get_by_role("switch", name=f"layer 0, head {h} at work") for h in range(HEADS)]
+    names = [f"layer 1, head {h + 1} at work" for h in range(HEADS)]
+    switches = [page.get_by_role("switch", name=name) for name in names]
     whole, changed = in_torch(packed), []
     block = (model.encoder if kind == "encoder" else model).stack.blocks[0]
     W_o = (block.cross_attention if kind == "cross" else block.self_attention).attention.W_o
@@ -348,7 +349,7 @@ def test_the_books_page_opens_on_what_the_model_writes(visit, base, site):
         assert answered(page) == opened and weights_of(page) == weights
         assert any("grammar.js" in url for url in asked)
         page.reload()
-        page.get_by_role("switch", name="layer 1, head 1 at work").click()
+        page.get_by_role("switch", name="layer 2, head 2 at work").click()
         answered(page)
         assert "changes" in page.locator(".pg-plain").inner_text(), "a change loads it, too"
         assert not shown.faults

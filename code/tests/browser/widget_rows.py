@@ -248,6 +248,11 @@ def three(w) -> str:
     return "< 0.001" if w < 0.0005 else f"{w:.3f}"
 
 
+def head_said(widget) -> str:
+    """What the browser calls the head shown: positions from 0 are counted from 1."""
+    return f"layer {widget.layer + 1}, head {widget.head + 1}"
+
+
 def cell_said(widget, place) -> str:
     """What the browser has to say of a cell."""
     i, j = place
@@ -255,7 +260,7 @@ def cell_said(widget, place) -> str:
     mark = " (possible)" if widget.gold("possible")[i, j] else ""
     if widget.gold("sure")[i, j]:
         mark = " (sure)" if widget.gold("possible").any() else " (gold)"
-    text = f"layer {widget.layer}, head {widget.head}: query “{queries[i]}” → key “{keys[j]}”{mark}"
+    text = f"{head_said(widget)}: query “{queries[i]}” → key “{keys[j]}”{mark}"
     if not widget.allowed()[i, j]:
         return f"{text}: masked (later than the query) → weight 0"
     return f"{text} → weight {two(widget.weights()[i, j])}"
@@ -282,7 +287,7 @@ def browser_table(widget):
 
 def browser_chosen(root, widget):
     """The marked small map and the heading."""
-    head = f"layer {widget.layer}, head {widget.head}"
+    head = head_said(widget)
     assert f"{widget.kind.title()}, {head}" in root.locator("caption").text_content()
     assert root.locator(".lb-heading b").inner_text() == head
     chosen = root.locator("button[role=radio][aria-checked=true]")
@@ -720,9 +725,9 @@ ROWS = {
         states=[{"kind": "cross", "cell": (1, 0)}],
         moves=[
             ("radio", "Decoder", None, {"kind": "decoder"}),
-            ("radio", "layer 2, head 1", None, {"layer": 2, "head": 1}),
+            ("radio", "layer 3, head 2", None, {"layer": 2, "head": 1}),
             ("radio", "Cross", None, {"kind": "cross"}),
-            ("radio", "layer 1, head 2, hit rate 0.55", None, {"layer": 1, "head": 2}),
+            ("radio", "layer 2, head 3, hit rate 0.55", None, {"layer": 1, "head": 2}),
         ],
         keys=[(key, cell_said(browser_of(), place)) for key, place in BROWSER_KEYS],
     ),

@@ -30,7 +30,7 @@ class LayerHeadBrowser(base.Widget):
     The reader chooses the kind of attention, the example and the head, points at a cell of the
     large map or pins it, and reads its weight; a pinned cell stays while heads change. What is
     masked is hatched: in decoder maps the keys later than the query. On cross maps links are
-    outlined.
+    outlined. What is shown counts layers and heads from 1.
 
     Args:
         examples: dicts with "source" and "target", the tokens, and weights of any kind, the same

@@ -34,9 +34,9 @@ export class LayerGrid {
     const name = (text, more = "") => element("span", { class: `lb-name ${more}`, "aria-hidden": "true" }, text);
     this.cells = [];
     this.node.replaceChildren(name("head", "lb-layer"));
-    for (let head = 0; head < this.heads; head++) this.node.append(name(String(head)));
+    for (let head = 0; head < this.heads; head++) this.node.append(name(String(head + 1)));
     for (let layer = 0; layer < this.layers; layer++) {
-      this.node.append(name(`layer ${layer}`, "lb-layer"));
+      this.node.append(name(`layer ${layer + 1}`, "lb-layer"));
       for (let head = 0; head < this.heads; head++) this.node.append(this.makeCell(layer, head, numbered));
     }
   }

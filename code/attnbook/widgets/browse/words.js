@@ -17,8 +17,8 @@ export function numberText(number, label) {
   return number === null ? "" : `${label} ${numeral(number, 2)}`.trim();
 }
 
-/** A head as it is called everywhere. */
-export const headName = (layer, head) => `layer ${layer}, head ${head}`;
+/** A head as it is called everywhere: positions from 0 are counted from 1. */
+export const headName = (layer, head) => `layer ${layer + 1}, head ${head + 1}`;
 
 /** One cell of the large map in one line. */
 export function describeBrowsed(picture, { i, j }) {
