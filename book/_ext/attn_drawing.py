@@ -53,7 +53,7 @@ class Node:
             self.w, self.h = CELL * len(self.cells[0]) / 2, ROW * len(self.cells) / 2
         else:
             words = 7.2 * len(SUBSCRIPT.sub(r"\1", self.label))
-            self.w = max(50, words + 20, 6.7 * len(self.shape) + 16) / 2
+            self.w = max(50, words + 20, 7.3 * len(self.shape) + 14) / 2
             self.h = (28 if self.kind == "op" else 42 if self.shape else 32) / 2
         if self.label == "+":
             self.w = self.h = 10
@@ -63,7 +63,7 @@ class Node:
         self.labelled = bool(self.rows) and labelled
         above = TITLE * bool(self.cells and self.label) + 17 * bool(self.columns)
         self.top = self.h + above
-        left = 10 + 6.4 * max(map(len, self.rows)) if self.labelled else 0
+        left = 10 + 6.7 * max(map(len, self.rows)) if self.labelled else 0
         title = 3.8 * len(self.label) if self.cells else 0
         wide = max(self.w, title)
         self.room = [max(self.w + left, title), self.top, wide, self.h]
@@ -196,7 +196,7 @@ def arrange(diagram: Diagram, down: bool) -> list[tuple[Frame, list[float]]]:
     for frame, found in zip(diagram.frames, boxes, strict=True):
         for side, sign in enumerate((-1, -1, 1, 1)):
             found[side] += sign * (PAD + TITLE * (side == frame.side(down)))
-        letter = 6.8 if frame.panel else 5.8
+        letter = 6.8 if frame.panel else 6.1
         found[2] = max(found[2], found[0] + 2 * PAD + letter * len(frame.label))
     for _, b, *way in diagram.edges:
         if down and way == ["across"]:

@@ -128,6 +128,34 @@ def test_on_a_phone_a_figure_has_its_narrow_form(visit, server, site):
         assert shown.page.locator(".attn-picture:visible").count() >= 5
 
 
+def test_figures_have_three_widths_and_boxes_end_with_the_text(visit, server, site):
+    """On a desktop: every right edge is that of the column, of the text, or of a smaller figure."""
+    widths, ends = set(), set()
+    with visit(server) as shown:
+        for name in ("01_cues", "06_reach", "07_transformer_measured", "10_sparse"):
+            arrive(shown.page, site, server, f"book/{name}.html")
+            open_answers(shown.page)
+            left, texts, column, boxes, figures = shown.page.evaluate(EDGES)
+            assert {round(text - left) for text in texts} <= {656}
+            assert {round(box - left) for box in boxes} <= {656}
+            assert {round(code - left) for code in column} <= {736}
+            widths |= set(figures)
+            ends |= {len(boxes) > 3, len(column) > 3, len(figures) > 2}
+    assert widths == {736, 490, 358} and ends == {True}
+
+
+EDGES = """() => {
+  const seen = (what) => [...document.querySelectorAll(`.bd-article ${what}`)]
+    .filter((node) => node.checkVisibility());
+  const right = (node) => node.getBoundingClientRect().right;
+  const texts = seen("section > p").filter((p) => p.getClientRects().length);
+  return [texts[0].getBoundingClientRect().left, texts.map(right),
+    seen("section > .cell > .cell_input").map(right),
+    seen("section > .admonition").map(right),
+    seen("section .attn-scroll > .attn-picture").map((img) => Math.round(img.offsetWidth))];
+}"""
+
+
 WIDE = ".bd-article :is(pre, .pst-scrollable-table-container)"
 FADES = f"""() => [...document.querySelectorAll("{WIDE}")]
   .filter((box) => box.checkVisibility())
@@ -150,6 +178,37 @@ def test_on_a_phone_code_and_tables_that_go_on_fade_at_their_right(visit, server
         shown.page.wait_for_function(f"({FADES})().every(([, fade]) => fade === 0)")
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_on_a_phone_a_table_keeps_its_first_column_in_sight(visit, server, site, theme):
+    """Of what scrolls sideways, and upon a ground: nothing shines through."""
+    with visit(server, width=390, theme=theme) as shown:
+        page = shown.page
+        arrive(page, site, server, "book/selection.html")
+        open_answers(page)
+        page.evaluate(
+            "document.querySelectorAll('details').forEach((part) => { part.open = true; })"
+        )
+        boxes = page.locator(".bd-article .pst-scrollable-table-container:visible")
+        scrolling = 0
+        for box in boxes.all():
+            moved, before, after, grounds, wide = box.evaluate(STICKY)
+            assert after == pytest.approx(before, abs=16) and wide < 0.6, box.inner_text()[:80]
+            assert grounds == [page.evaluate("getComputedStyle(document.body).backgroundColor")]
+            scrolling += moved > 20
+        assert scrolling >= 3
+
+
+STICKY = """(box) => {
+  const first = [...box.querySelectorAll("tr > :first-child")];
+  const place = () => first.at(-1).getBoundingClientRect().left - box.getBoundingClientRect().left;
+  const before = place();
+  box.scrollTo(9999, 0);
+  const found = [box.scrollLeft, before, place(),
+    [...new Set(first.map((cell) => getComputedStyle(cell).backgroundColor))],
+    box.scrollLeft ? first.at(-1).offsetWidth / box.clientWidth : 0];
+  box.scrollTo(0, 0);
+  return found;
+}"""
 HIGH = """() => {
   const ground = getComputedStyle(document.documentElement).getPropertyValue("--attn-ground");
   const widget = getComputedStyle(document.querySelector(".attn-heatmap"));
