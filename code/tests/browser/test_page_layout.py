@@ -144,6 +144,21 @@ def test_figures_have_three_widths_and_boxes_end_with_the_text(visit, server, si
     assert widths == {736, 490, 358} and ends == {True}
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_folds_are_flat(visit, server, site, theme):
+    """A triangle, a label and a hairline; neither a shadow nor a ground."""
+    with visit(server, theme=theme) as shown:
+        arrive(shown.page, site, server, "book/03_attention.html")
+        open_answers(shown.page)
+        looks = shown.page.evaluate(
+            """() => [...document.querySelectorAll(
+              ".bd-article :is(details:not(.attn-closed), .admonition.dropdown)")]
+              .map((fold) => getComputedStyle(fold))
+              .map(({ boxShadow, backgroundColor }) => `${boxShadow} ${backgroundColor}`)"""
+        )
+        assert len(looks) > 8 and set(looks) == {"none rgba(0, 0, 0, 0)"}
+
+
 EDGES = """() => {
   const seen = (what) => [...document.querySelectorAll(`.bd-article ${what}`)]
     .filter((node) => node.checkVisibility());
