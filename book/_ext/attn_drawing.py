@@ -23,6 +23,7 @@ import tomllib
 
 KINDS = "query key value score mask weight output plain op".split()
 ALONG, ACROSS, ROUND = 25, 16, 6  # gaps with the flow and beside it, corners
+TIGHT, COLUMN = 18, 736  # the gap with the flow where else the page's column is too narrow
 CELL, ROW = 30, 27  # of a grid
 UNDER, PAD, TITLE = 20, 10, 20  # below a box, inside a frame, a line of words above
 SHEET, WIRE = 4, 96  # from sheet to sheet of a stack; beside it, for a wire and its words
@@ -156,7 +157,7 @@ def lines(at: dict[str, float], before: dict, after: dict, gap: float):
     return middle
 
 
-def arrange(diagram: Diagram, down: bool) -> list[tuple[Frame, list[float]]]:
+def arrange(diagram: Diagram, down: bool, along: float = ALONG) -> list[tuple[Frame, list[float]]]:
     """Give each node its middle; the frames with left, top, right and bottom."""
     at, nodes = places(diagram, down), diagram.nodes
     first = min(column for column, _ in at.values())
@@ -180,7 +181,7 @@ def arrange(diagram: Diagram, down: bool) -> list[tuple[Frame, list[float]]]:
             for name in frame.nodes:
                 if at[name][axis] == edge:
                     nodes[name].room[side] += PAD + TITLE * (side == frame.side(down))
-    gaps = (ACROSS, ALONG) if down else (ALONG, ACROSS)
+    gaps = (ACROSS, along) if down else (along, ACROSS)
     if any(frame.times for frame in diagram.frames):
         gaps = (WIRE, ACROSS)
     for axis in (0, 1):
@@ -357,6 +358,16 @@ def draw_node(node: Node, link, file: str) -> str:
     return f'<a href="{escape(target)}"><title>Equation {number}</title>{drawn}{shown}</a>'
 
 
+def extent(nodes, frames) -> tuple[float, float, float, float]:
+    """Left, top, width and height of the whole."""
+    left, top, right, bottom = box([(node, node.room) for node in nodes])
+    for frame, found in frames:
+        far = 2 * SHEET * bool(frame.times)
+        left, right = min(left, found[0]), max(right, found[2] + far)
+        top, bottom = min(top, found[1] - far), max(bottom, found[3])
+    return left - 2, top - 2, right - left + 4, bottom - top + 4
+
+
 def svg(diagram: Diagram, *, down=False, link=None, style="") -> str:
     """One arrangement as SVG.
 
@@ -367,6 +378,8 @@ def svg(diagram: Diagram, *, down=False, link=None, style="") -> str:
     """
     frames = arrange(diagram, down)
     nodes = diagram.nodes.values()
+    if not down and extent(nodes, frames)[2] > COLUMN:
+        frames = arrange(diagram, down, TIGHT)
     out = []
     for frame, (left, top, right, bottom) in reversed(frames):  # outer ones first
         kind = "frame panel" if frame.panel else "frame"
@@ -392,17 +405,15 @@ def svg(diagram: Diagram, *, down=False, link=None, style="") -> str:
         paths = '<path class="edge{0}" d="{1}"/><path class="tip{0}" d="{2}"/>'
         out.append(paths.format(kind, *arrow(points)))
     out += [draw_node(node, link, diagram.file) for node in nodes]
-    left, top, right, bottom = box([(node, node.room) for node in nodes])
-    for frame, found in frames:
-        far = 2 * SHEET * bool(frame.times)
-        left, right = min(left, found[0]), max(right, found[2] + far)
-        top, bottom = min(top, found[1] - far), max(bottom, found[3])
-    width, height = right - left + 4, bottom - top + 4
+    left, top, width, height = extent(nodes, frames)
+    form = "down" if down else "across"
+    if width > COLUMN and not down:  # it is shrunk: larger letters make up for it
+        form += " shrunk"
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" role="group"'
-        f' class="attn-drawing {"down" if down else "across"}"'
+        f' class="attn-drawing {form}"'
         f' width="{width:g}" height="{height:g}"'
-        f' viewBox="{left - 2:g} {top - 2:g} {width:g} {height:g}">{style}'
+        f' viewBox="{left:g} {top:g} {width:g} {height:g}">{style}'
         f"<title>{escape(diagram.title)}</title><desc>{escape(diagram.desc)}</desc>"
         f"{''.join(out)}</svg>"
     )

@@ -116,7 +116,7 @@ def typeset(formulas: list[tuple[bool, str]]) -> list[dict]:
     except subprocess.TimeoutExpired as error:  # it is killed by then
         raise ExtensionError(f"attn_math: KaTeX took more than {PATIENCE} seconds") from error
     if done.returncode:
-        raise ExtensionError(f"attn_math: {command[0]} failed: {done.stderr.strip()[-300:]}")
+        raise ExtensionError(f"attn_math: {command[0]} failed: {done.stderr.strip()[:300]}")
     return json.loads(done.stdout)
 
 

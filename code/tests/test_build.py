@@ -60,7 +60,8 @@ def scratch(tmp_path_factory):
         folder,
         {
             "index": "# Start\n\nNo formula here.",
-            "07_first": "# First\n\n$$\na<b \\\\& c>d\n$$ (eq-first)\n\nInline $a<b$.",
+            "07_first": "# First\n\n$$\n\\begin{aligned}a<b \\\\\\\\& c>d\\end{aligned}\n$$ "
+            "(eq-first)\n\nInline $a<b$.",
             "09_second": "# Second\n\n## Part\n\n$$\nx\n$$ (eq-second)\n\n"
             "{eq}`eq-first` and {eq}`eq-second`",
         },
@@ -177,7 +178,7 @@ def test_formulas_are_set_while_the_book_is_built(book, scratch):
     several = 0
     for page in (first, *book[1]):
         assert not re.search(r"katex\S*\.js|auto-render", page.text), page.path.name
-        assert not re.search(r"attn-tex|\\\(|\\\[", re.sub(CODE, "", page.text)), page.path.name
+        assert not re.search(r"<attn-tex|\\\(|\\\[", re.sub(CODE, "", page.text)), page.path.name
         formulas = page.text.count('class="katex"')
         assert formulas == page.text.count('class="katex-mathml"') == page.text.count("</math>")
         assert formulas >= len(re.findall(r'<(?:span|div) class="[^"]*\bmath\b', page.text))
@@ -190,7 +191,7 @@ def test_chapters_are_numbered_by_their_file_and_a_display_is_no_markup(scratch)
     first, second = (
         (scratch / f"{name}.html").read_text(encoding="utf-8") for name in ("07_first", "09_second")
     )
-    assert '<annotation encoding="application/x-tex">a&lt;b' in first and "a<b" not in first
+    assert re.search(r"<annotation [^>]*>[^<]*a&lt;b", first) and "a<b" not in first
     assert '<span class="section-number">7. </span>First' in first
     assert '<span class="section-number">9. </span>Second' in second
     assert re.search(r'class="eqno">\(7\.1\)', first)
