@@ -146,17 +146,18 @@ def test_figures_have_three_widths_and_boxes_end_with_the_text(visit, server, si
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_folds_are_flat(visit, server, site, theme):
-    """A triangle, a label and a hairline; neither a shadow nor a ground."""
+    """A triangle, a label and a hairline; neither a shadow nor a ground. No box has a shadow."""
     with visit(server, theme=theme) as shown:
         arrive(shown.page, site, server, "book/03_attention.html")
         open_answers(shown.page)
         looks = shown.page.evaluate(
             """() => [...document.querySelectorAll(
-              ".bd-article :is(details:not(.attn-closed), .admonition.dropdown)")]
-              .map((fold) => getComputedStyle(fold))
-              .map(({ boxShadow, backgroundColor }) => `${boxShadow} ${backgroundColor}`)"""
+              ".bd-article :is(details:not(.attn-closed), .admonition.dropdown, .attn-predict)")]
+              .map((fold) => [fold.matches(".attn-predict"), getComputedStyle(fold)])
+              .map(([box, { boxShadow, backgroundColor }]) =>
+                `${boxShadow} ${box ? "" : backgroundColor}`)"""
         )
-        assert len(looks) > 8 and set(looks) == {"none rgba(0, 0, 0, 0)"}
+        assert len(looks) > 8 and set(looks) == {"none rgba(0, 0, 0, 0)", "none "}
 
 
 EDGES = """() => {
@@ -224,6 +225,22 @@ STICKY = """(box) => {
   box.scrollTo(0, 0);
   return found;
 }"""
+
+
+@pytest.mark.parametrize("name", ["06_positions", "03_scoring", "selection"])
+def test_no_width_of_a_phone_makes_the_page_wider(visit, server, site, name):
+    """A line that is just full changes from phone to phone."""
+    with visit(server, width=390) as shown:
+        arrive(shown.page, site, server, f"book/{name}.html")
+        open_answers(shown.page)
+        wide = {}
+        for width in range(340, 436, 5):
+            shown.page.set_viewport_size({"width": width, "height": 800})
+            if (taken := shown.page.evaluate("document.documentElement.scrollWidth")) > width:
+                wide[width] = taken
+        assert wide == {}
+
+
 HIGH = """() => {
   const ground = getComputedStyle(document.documentElement).getPropertyValue("--attn-ground");
   const widget = getComputedStyle(document.querySelector(".attn-heatmap"));
