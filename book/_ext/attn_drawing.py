@@ -23,7 +23,8 @@ import tomllib
 
 KINDS = "query key value score mask weight output plain op".split()
 ALONG, ACROSS, ROUND = 25, 16, 6  # gaps with the flow and beside it, corners
-TIGHT, COLUMN = 18, 736  # the gap with the flow where else the page's column is too narrow
+TIGHT = 0.7  # of the gaps to the side, where else the column is too narrow
+COLUMN, PHONE = 736, 328  # pixels that a drawing has on a desktop and on a small phone
 CELL, ROW = 30, 27  # of a grid
 UNDER, PAD, TITLE = 20, 10, 20  # below a box, inside a frame, a line of words above
 SHEET, WIRE = 4, 96  # from sheet to sheet of a stack; beside it, for a wire and its words
@@ -157,7 +158,7 @@ def lines(at: dict[str, float], before: dict, after: dict, gap: float):
     return middle
 
 
-def arrange(diagram: Diagram, down: bool, along: float = ALONG) -> list[tuple[Frame, list[float]]]:
+def arrange(diagram: Diagram, down: bool, tight: float = 1) -> list[tuple[Frame, list[float]]]:
     """Give each node its middle; the frames with left, top, right and bottom."""
     at, nodes = places(diagram, down), diagram.nodes
     first = min(column for column, _ in at.values())
@@ -181,7 +182,7 @@ def arrange(diagram: Diagram, down: bool, along: float = ALONG) -> list[tuple[Fr
             for name in frame.nodes:
                 if at[name][axis] == edge:
                     nodes[name].room[side] += PAD + TITLE * (side == frame.side(down))
-    gaps = (ACROSS, along) if down else (along, ACROSS)
+    gaps = (tight * ACROSS, ALONG) if down else (tight * ALONG, ACROSS)
     if any(frame.times for frame in diagram.frames):
         gaps = (WIRE, ACROSS)
     for axis in (0, 1):
@@ -378,7 +379,8 @@ def svg(diagram: Diagram, *, down=False, link=None, style="") -> str:
     """
     frames = arrange(diagram, down)
     nodes = diagram.nodes.values()
-    if not down and extent(nodes, frames)[2] > COLUMN:
+    room = PHONE if down else COLUMN
+    if extent(nodes, frames)[2] > room:
         frames = arrange(diagram, down, TIGHT)
     out = []
     for frame, (left, top, right, bottom) in reversed(frames):  # outer ones first
@@ -407,7 +409,7 @@ def svg(diagram: Diagram, *, down=False, link=None, style="") -> str:
     out += [draw_node(node, link, diagram.file) for node in nodes]
     left, top, width, height = extent(nodes, frames)
     form = "down" if down else "across"
-    if width > COLUMN and not down:  # it is shrunk: larger letters make up for it
+    if width > room:  # it is shrunk: larger letters make up for it
         form += " shrunk"
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" role="group"'

@@ -11,7 +11,7 @@ from devkit.bench.report import groups
 
 MEASURES = ("time", "memory")
 GROUP = 3.3  # lines of a group on a phone, its name and a gap among them
-TICKS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10)
+TICKS = (0.01, 0.1, 0.3, 1, 3, 10)
 
 
 def chart(result: dict) -> Forms:

@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import urljoin, urlsplit
@@ -130,18 +131,21 @@ def test_on_a_phone_a_figure_has_its_narrow_form(visit, server, site):
 
 def test_figures_have_three_widths_and_boxes_end_with_the_text(visit, server, site):
     """On a desktop: every right edge is that of the column, of the text, or of a smaller figure."""
-    widths, ends = set(), set()
+    widths, counts = set(), Counter()
     with visit(server) as shown:
         for name in ("03_attention", "06_reach", "07_transformer_measured"):
             arrive(shown.page, site, server, f"book/{name}.html")
             open_answers(shown.page)
             left, texts, column, boxes, figures = shown.page.evaluate(EDGES)
-            assert {round(text - left) for text in texts} <= {656}
-            assert {round(box - left) for box in boxes} <= {656}
-            assert {round(code - left) for code in column} <= {736}
+            for what, ends, width in (
+                ("text", texts, 656),
+                ("code", column, 736),
+                ("box", boxes, 656),
+            ):
+                assert {round(end - left) for end in ends} <= {width}, (name, what)
+                counts[what] += len(ends)
             widths |= set(figures)
-            ends |= {len(boxes) > 3, len(column) > 3, len(figures) > 2}
-    assert widths == {736, 490, 358} and ends == {True}
+    assert widths == {736, 490, 358} and min(counts.values()) > 10
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
