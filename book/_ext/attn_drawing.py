@@ -23,6 +23,8 @@ import tomllib
 
 KINDS = "query key value score mask weight output plain op".split()
 ALONG, ACROSS, ROUND = 25, 16, 6  # gaps with the flow and beside it, corners
+TIGHT = 0.7  # of the gaps to the side, where else the column is too narrow
+COLUMN, PHONE = 736, 328  # pixels that a drawing has on a desktop and on a small phone
 CELL, ROW = 30, 27  # of a grid
 UNDER, PAD, TITLE = 20, 10, 20  # below a box, inside a frame, a line of words above
 SHEET, WIRE = 4, 96  # from sheet to sheet of a stack; beside it, for a wire and its words
@@ -53,7 +55,7 @@ class Node:
             self.w, self.h = CELL * len(self.cells[0]) / 2, ROW * len(self.cells) / 2
         else:
             words = 7.2 * len(SUBSCRIPT.sub(r"\1", self.label))
-            self.w = max(50, words + 20, 6.7 * len(self.shape) + 16) / 2
+            self.w = max(50, words + 20, 7.3 * len(self.shape) + 14) / 2
             self.h = (28 if self.kind == "op" else 42 if self.shape else 32) / 2
         if self.label == "+":
             self.w = self.h = 10
@@ -63,7 +65,7 @@ class Node:
         self.labelled = bool(self.rows) and labelled
         above = TITLE * bool(self.cells and self.label) + 17 * bool(self.columns)
         self.top = self.h + above
-        left = 10 + 6.4 * max(map(len, self.rows)) if self.labelled else 0
+        left = 10 + 6.7 * max(map(len, self.rows)) if self.labelled else 0
         title = 3.8 * len(self.label) if self.cells else 0
         wide = max(self.w, title)
         self.room = [max(self.w + left, title), self.top, wide, self.h]
@@ -156,7 +158,7 @@ def lines(at: dict[str, float], before: dict, after: dict, gap: float):
     return middle
 
 
-def arrange(diagram: Diagram, down: bool) -> list[tuple[Frame, list[float]]]:
+def arrange(diagram: Diagram, down: bool, tight: float = 1) -> list[tuple[Frame, list[float]]]:
     """Give each node its middle; the frames with left, top, right and bottom."""
     at, nodes = places(diagram, down), diagram.nodes
     first = min(column for column, _ in at.values())
@@ -180,7 +182,7 @@ def arrange(diagram: Diagram, down: bool) -> list[tuple[Frame, list[float]]]:
             for name in frame.nodes:
                 if at[name][axis] == edge:
                     nodes[name].room[side] += PAD + TITLE * (side == frame.side(down))
-    gaps = (ACROSS, ALONG) if down else (ALONG, ACROSS)
+    gaps = (tight * ACROSS, ALONG) if down else (tight * ALONG, ACROSS)
     if any(frame.times for frame in diagram.frames):
         gaps = (WIRE, ACROSS)
     for axis in (0, 1):
@@ -196,7 +198,7 @@ def arrange(diagram: Diagram, down: bool) -> list[tuple[Frame, list[float]]]:
     for frame, found in zip(diagram.frames, boxes, strict=True):
         for side, sign in enumerate((-1, -1, 1, 1)):
             found[side] += sign * (PAD + TITLE * (side == frame.side(down)))
-        letter = 6.8 if frame.panel else 5.8
+        letter = 6.8 if frame.panel else 6.1
         found[2] = max(found[2], found[0] + 2 * PAD + letter * len(frame.label))
     for _, b, *way in diagram.edges:
         if down and way == ["across"]:
@@ -357,6 +359,16 @@ def draw_node(node: Node, link, file: str) -> str:
     return f'<a href="{escape(target)}"><title>Equation {number}</title>{drawn}{shown}</a>'
 
 
+def extent(nodes, frames) -> tuple[float, float, float, float]:
+    """Left, top, width and height of the whole."""
+    left, top, right, bottom = box([(node, node.room) for node in nodes])
+    for frame, found in frames:
+        far = 2 * SHEET * bool(frame.times)
+        left, right = min(left, found[0]), max(right, found[2] + far)
+        top, bottom = min(top, found[1] - far), max(bottom, found[3])
+    return left - 2, top - 2, right - left + 4, bottom - top + 4
+
+
 def svg(diagram: Diagram, *, down=False, link=None, style="") -> str:
     """One arrangement as SVG.
 
@@ -367,6 +379,9 @@ def svg(diagram: Diagram, *, down=False, link=None, style="") -> str:
     """
     frames = arrange(diagram, down)
     nodes = diagram.nodes.values()
+    room = PHONE if down else COLUMN
+    if extent(nodes, frames)[2] > room:
+        frames = arrange(diagram, down, TIGHT)
     out = []
     for frame, (left, top, right, bottom) in reversed(frames):  # outer ones first
         kind = "frame panel" if frame.panel else "frame"
@@ -392,17 +407,15 @@ def svg(diagram: Diagram, *, down=False, link=None, style="") -> str:
         paths = '<path class="edge{0}" d="{1}"/><path class="tip{0}" d="{2}"/>'
         out.append(paths.format(kind, *arrow(points)))
     out += [draw_node(node, link, diagram.file) for node in nodes]
-    left, top, right, bottom = box([(node, node.room) for node in nodes])
-    for frame, found in frames:
-        far = 2 * SHEET * bool(frame.times)
-        left, right = min(left, found[0]), max(right, found[2] + far)
-        top, bottom = min(top, found[1] - far), max(bottom, found[3])
-    width, height = right - left + 4, bottom - top + 4
+    left, top, width, height = extent(nodes, frames)
+    form = "down" if down else "across"
+    if width > room:  # it is shrunk: larger letters make up for it
+        form += " shrunk"
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" role="group"'
-        f' class="attn-drawing {"down" if down else "across"}"'
+        f' class="attn-drawing {form}"'
         f' width="{width:g}" height="{height:g}"'
-        f' viewBox="{left - 2:g} {top - 2:g} {width:g} {height:g}">{style}'
+        f' viewBox="{left:g} {top:g} {width:g} {height:g}">{style}'
         f"<title>{escape(diagram.title)}</title><desc>{escape(diagram.desc)}</desc>"
         f"{''.join(out)}</svg>"
     )

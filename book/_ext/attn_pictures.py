@@ -16,6 +16,7 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.images import get_image_size
 
 ALT = re.compile(' alt="([^"]*)"')
+WIDTHS = (736, 490, 358)  # pixels: of every figure on a desktop; the column, two thirds, a half
 
 
 class sized_picture(nodes.image):
@@ -43,6 +44,11 @@ def keep_png(env, content: bytes) -> nodes.image:
     path = folder / f"{hashlib.sha256(content).hexdigest()}.png"
     path.write_bytes(content)
     return nodes.image(uri="/" + Path(os.path.relpath(path, env.srcdir)).as_posix())
+
+
+def shown_width(drawn: int) -> int:
+    """The one of `WIDTHS` to which a figure is least enlarged or shrunk."""
+    return min(WIDTHS, key=lambda width: max(width / drawn, drawn / width))
 
 
 def image_tag(translator, node) -> str:
@@ -73,7 +79,9 @@ def visit_sized_picture(translator, node) -> None:
         dark = tag.replace("attn-figure", "attn-figure-dark", 1)
         tag += dark.replace('.png"', '-dark.png"', 1)
         # on a phone a wide figure scrolls rather than shrink until its labels cannot be read
-        tag = f'<span class="attn-scroll" style="--attn-drawn: {node["width"]}px">{tag}</span>'
+        drawn = int(node["width"])
+        sizes = f"--attn-drawn: {drawn}px; --attn-shown: {shown_width(drawn)}px"
+        tag = f'<span class="attn-scroll" style="{sizes}">{tag}</span>'
     form = narrow_of(translator.builder, tag, node) if node.get("narrow") else ""
     translator.body.append(tag + form)
     raise nodes.SkipNode

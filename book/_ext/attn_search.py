@@ -3,6 +3,7 @@ r"""Search that knows symbols: √d, α, d_k, however they are written.
 Sphinx cuts text into words at everything that is no letter. Formulas reach it as LaTeX, so that
 `\sqrt{d}` was found as *sqrt* and `\mathbf{W}_q` as *mathbf*. Here both the page and the
 query are first brought into one form; the script has the same rules, and a test compares them.
+What the search page quotes has each formula once, as LaTeX: a page holds it as MathML and as boxes.
 """
 
 import json
@@ -67,6 +68,16 @@ var splitQuery = (query) => {
     .split(/[^√\p{L}\p{N}_\p{Emoji_Presentation}]+/gu)
     .filter((term) => term && term !== "√");
 };
+if (typeof Search !== "undefined") {
+  const read = Search.htmlToText;
+  Search.htmlToText = (text, anchor) => {
+    const page = new DOMParser().parseFromString(text, "text/html");
+    for (const formula of page.querySelectorAll(".katex")) {
+      formula.replaceWith(formula.querySelector("annotation").textContent);
+    }
+    return read(page.documentElement.outerHTML, anchor);
+  };
+}
 """
 
 

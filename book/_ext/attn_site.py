@@ -35,7 +35,7 @@ FONT_AWESOME_CSS = (
 )
 # Assets that the extensions load on every page, and what in a page's body needs them.
 NEEDED_BY = {
-    ("katex", "auto-render"): re.compile(r'class="math[ "]'),
+    ("katex",): re.compile(r'class="math[ "]'),
     ("sphinx-design", "design-tabs"): re.compile(r'class="[^"]*\bsd-'),
     ("togglebutton",): re.compile(r'class="[^"]*\b(?:toggle|dropdown)\b'),
     ("copybutton", "clipboard"): re.compile(r'class="highlight[ "]'),
@@ -96,9 +96,6 @@ def choose_assets(app, pagename, templatename, context, doctree) -> None:
     drop = [mark for marks, use in NEEDED_BY.items() if not use.search(body) for mark in marks]
     for kind in ("script_files", "css_files"):
         context[kind] = _without(context[kind], *drop)
-    for script in context["script_files"]:
-        if "katex" in _text(script) or "auto-render" in _text(script):
-            script.attributes["defer"] = "defer"
 
 
 FOLD = re.compile(r"(<a [^>]*>(?P<title>[^<]*)</a>\s*<details[^>]*>\s*)<summary>")

@@ -166,7 +166,6 @@ def assemble(site: Path, names: list[str]) -> str:
     names = [n for n in names if not n.startswith(LEFT_OUT) and (site / f"{n}.html").is_file()]
     pages = [Page(site, name) for name in names]
     styles = dict.fromkeys(path for page in pages for path in page.styles())
-    scripts = dict.fromkeys(path for page in pages for path in page.scripts("katex", "auto-render"))
     lines = []
     for page in pages[1:]:
         number = '<span class="printed-number"></span>'
@@ -179,7 +178,6 @@ def assemble(site: Path, names: list[str]) -> str:
 <title>{title}</title>
 {"".join(f'<link rel="stylesheet" href="{path.as_uri()}">' for path in styles)}
 <link rel="stylesheet" href="{(ASSETS / "print.css").as_uri()}">
-{"".join(f'<script defer src="{path.as_uri()}"></script>' for path in scripts)}
 </head><body class="printed">
 <header class="printed-title"><h1>{title}</h1>
 <p>Text and figures CC BY 4.0, code MIT. The widgets are still here; on the site they move. A line

@@ -107,7 +107,7 @@ def as_html(page: Page, address) -> str:
     for sheet in page.styles():
         head += f'<link rel="stylesheet" href="{address(sheet)}">'
     head += '<link rel="stylesheet" href="slides.css">'
-    for script in page.scripts("katex", "auto-render", "/attn-", "widgets/"):
+    for script in page.scripts("/attn-", "widgets/"):
         head += f'<script defer src="{address(script)}"></script>'
     return f"""<!doctype html>
 <html lang="en" data-theme="light"><head><meta charset="utf-8">

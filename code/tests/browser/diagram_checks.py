@@ -21,7 +21,7 @@ FAULTS = """() => {
     texts.forEach((text, n) => {
       const box = text.getBoundingClientRect();
       const rect = !text.closest(".grid") && text.parentNode.querySelector(":scope > rect");
-      if (scale * parseFloat(style(text).fontSize) < 10) say("small", text);
+      if (scale * parseFloat(style(text).fontSize) < 11.9) say("small", text);
       if (!within(box, frame)) say("cut", text);
       if (rect && !within(box, rect.getBoundingClientRect())) say("outside", text);
       for (const other of texts.slice(n + 1)) {

@@ -379,3 +379,29 @@ def test_the_simple_map_has_no_new_parts(show):
     page = show(small()).page
     assert page.locator("input, select, button, textarea, .ah-hits, .ah-head").count() == 0
     assert page.locator(".ah-key").count() == 3
+
+
+# Where the line stands
+
+
+@pytest.mark.parametrize("wide", [1280, 700])
+def test_what_is_said_stands_beside_the_map(show, wide):
+    """In a wide widget, as high as the map; below it in a narrow one and under a low, wide map."""
+    page = show(explorer(), width=wide).page
+    box, said = (page.locator(what).bounding_box() for what in (".ah-map", ".ah-readout"))
+    assert said["x"] >= box["x"] + box["width"] + 16
+    assert box["y"] < said["y"] < box["y"] + box["height"]
+    for other, width in ((explorer(), 620), (AttentionHeatmap(torch.randn(3, 8)), wide)):
+        page = show(other, width=width).page
+        box, said = (page.locator(what).bounding_box() for what in (".ah-map", ".ah-readout"))
+        assert said["y"] >= box["y"] + box["height"] and abs(said["x"] - box["x"]) < 2
+
+
+def test_the_line_beside_the_map_moves_nothing(show):
+    """Whatever it says, and also where a row is long."""
+    page = show(small(gold=marks(), values=torch.randn(7, 2)), width=720).page
+    heights = set()
+    for i in range(5):
+        page.mouse.click(*point_at(page, i, 6))
+        heights.add(page.locator(".attn-heatmap").bounding_box()["height"])
+    assert len(heights) == 1

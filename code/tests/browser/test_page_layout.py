@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import urljoin, urlsplit
@@ -128,6 +129,53 @@ def test_on_a_phone_a_figure_has_its_narrow_form(visit, server, site):
         assert shown.page.locator(".attn-picture:visible").count() >= 5
 
 
+def test_figures_have_three_widths_and_boxes_end_with_the_text(visit, server, site):
+    """On a desktop: every right edge is that of the column, of the text, or of a smaller figure."""
+    widths, counts = set(), Counter()
+    with visit(server) as shown:
+        for name in ("03_attention", "06_reach", "07_transformer_measured"):
+            arrive(shown.page, site, server, f"book/{name}.html")
+            open_answers(shown.page)
+            left, texts, column, boxes, figures = shown.page.evaluate(EDGES)
+            for what, ends, width in (
+                ("text", texts, 656),
+                ("code", column, 736),
+                ("box", boxes, 656),
+            ):
+                assert {round(end - left) for end in ends} <= {width}, (name, what)
+                counts[what] += len(ends)
+            widths |= set(figures)
+    assert widths == {736, 490, 358} and min(counts.values()) > 10
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_folds_are_flat(visit, server, site, theme):
+    """A triangle, a label and a hairline; neither a shadow nor a ground. No box has a shadow."""
+    with visit(server, theme=theme) as shown:
+        arrive(shown.page, site, server, "book/03_attention.html")
+        open_answers(shown.page)
+        looks = shown.page.evaluate(
+            """() => [...document.querySelectorAll(
+              ".bd-article :is(details:not(.attn-closed), .admonition.dropdown, .attn-predict)")]
+              .map((fold) => [fold.matches(".attn-predict"), getComputedStyle(fold)])
+              .map(([box, { boxShadow, backgroundColor }]) =>
+                `${boxShadow} ${box ? "" : backgroundColor}`)"""
+        )
+        assert len(looks) > 8 and set(looks) == {"none rgba(0, 0, 0, 0)", "none "}
+
+
+EDGES = """() => {
+  const seen = (what) => [...document.querySelectorAll(`.bd-article ${what}`)]
+    .filter((node) => node.checkVisibility());
+  const right = (node) => node.getBoundingClientRect().right;
+  const texts = seen("section > p").filter((p) => p.getClientRects().length);
+  return [texts[0].getBoundingClientRect().left, texts.map(right),
+    seen("section > .cell > .cell_input").map(right),
+    seen("section > .admonition").map(right),
+    seen("section .attn-scroll > .attn-picture").map((img) => Math.round(img.offsetWidth))];
+}"""
+
+
 WIDE = ".bd-article :is(pre, .pst-scrollable-table-container)"
 FADES = f"""() => [...document.querySelectorAll("{WIDE}")]
   .filter((box) => box.checkVisibility())
@@ -148,6 +196,53 @@ def test_on_a_phone_code_and_tables_that_go_on_fade_at_their_right(visit, server
             f"document.querySelectorAll('{WIDE}').forEach((box) => box.scrollBy(9999, 0))"
         )
         shown.page.wait_for_function(f"({FADES})().every(([, fade]) => fade === 0)")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_on_a_phone_a_table_keeps_its_first_column_in_sight(visit, server, site, theme):
+    """Of what scrolls sideways, and upon a ground: nothing shines through."""
+    with visit(server, width=390, theme=theme) as shown:
+        page = shown.page
+        arrive(page, site, server, "book/selection.html")
+        open_answers(page)
+        page.evaluate(
+            "document.querySelectorAll('details').forEach((part) => { part.open = true; })"
+        )
+        boxes = page.locator(".bd-article .pst-scrollable-table-container:visible")
+        scrolling = 0
+        for box in boxes.all():
+            moved, before, after, grounds, wide = box.evaluate(STICKY)
+            assert after == pytest.approx(before, abs=17) and wide < 0.6, box.inner_text()[:80]
+            assert grounds == [page.evaluate("getComputedStyle(document.body).backgroundColor")]
+            scrolling += moved > 20
+        assert scrolling >= 3
+
+
+STICKY = """(box) => {
+  const first = [...box.querySelectorAll("tr > :first-child")];
+  const place = () => first.at(-1).getBoundingClientRect().left - box.getBoundingClientRect().left;
+  const before = place();
+  box.scrollTo(9999, 0);
+  const found = [box.scrollLeft, before, place(),
+    [...new Set(first.map((cell) => getComputedStyle(cell).backgroundColor))],
+    box.scrollLeft ? first.at(-1).offsetWidth / box.clientWidth : 0];
+  box.scrollTo(0, 0);
+  return found;
+}"""
+
+
+@pytest.mark.parametrize("name", ["06_positions", "03_scoring", "selection"])
+def test_no_width_of_a_phone_makes_the_page_wider(visit, server, site, name):
+    """A line that is just full changes from phone to phone."""
+    with visit(server, width=390) as shown:
+        arrive(shown.page, site, server, f"book/{name}.html")
+        open_answers(shown.page)
+        wide = {}
+        for width in range(340, 436, 5):
+            shown.page.set_viewport_size({"width": width, "height": 800})
+            if (taken := shown.page.evaluate("document.documentElement.scrollWidth")) > width:
+                wide[width] = taken
+        assert wide == {}
 
 
 HIGH = """() => {

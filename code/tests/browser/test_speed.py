@@ -2,6 +2,7 @@
 
 import pytest
 
+from devkit import browser as harness
 from devkit.bench import speed
 
 
@@ -20,6 +21,23 @@ def test_pages_stand_still(walked):
     for pages in walked.values():
         shifts = {name: 1000 * found.shift for name, found in pages.items()}
         assert {name: shift for name, shift in shifts.items() if shift >= most} == {}
+
+
+@pytest.mark.parametrize("name", ["03_scoring", "06_positions", "08_language_model"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_pages_of_formulas_stand_still_to_their_end(visit, server, name, width):
+    """Formulas are set before the page is sent, widgets have their room, the contents no bold."""
+    with visit(server, width=width) as shown:
+        page = shown.page
+        page.add_init_script(harness.WATCH)
+        page.goto(f"{server}book/{name}.html")
+        page.wait_for_function("document.fonts.status === 'loaded'")
+        high = page.evaluate("document.documentElement.scrollHeight")
+        for _ in range(0, high, 600):
+            page.evaluate("scrollBy({ top: 600, behavior: 'instant' })")
+            page.wait_for_timeout(40)
+        assert page.evaluate("scrollY + innerHeight") >= high - 200
+        assert page.evaluate("window.shift") < 0.001
 
 
 @pytest.mark.parametrize("name", ["index", "07_transformer", "gallery", "playground"])

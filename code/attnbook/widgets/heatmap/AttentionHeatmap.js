@@ -3,6 +3,7 @@ import { makeControls } from "../core/controls.js";
 import { drawMap } from "../core/draw.js";
 import { Explorer } from "../core/explorer.js";
 import { listenTo } from "../core/gestures.js";
+import { element } from "../core/inputs.js";
 import { planLayout } from "../core/layout.js";
 import { MAP } from "../core/skeleton.js";
 import { onStage } from "../core/stage.js";
@@ -20,6 +21,8 @@ const CONTENT = [
   "title", "alt",
 ];
 const TALLEST = 440; // pixels of a map below its heads, where the page sets no height
+const BESIDE = 636; // pixels of a widget in which what is said has room beside the map
+const SAID = 256; // what of them is not the map's: the least column, and the gap (the style sheet)
 
 class HeatmapView extends View {
   constructor(model, root, palette) {
@@ -34,7 +37,9 @@ class HeatmapView extends View {
     this.grid = model.get("controls").includes("grid") ? new HeadGrid(model) : null;
     this.legend = new Legend(model);
     this.title.after(this.controls.node, ...(this.grid ? [this.grid.node] : []));
-    this.map.after(this.legend.node);
+    this.figure = element("div", { class: "ah-figure" });
+    this.map.replaceWith(this.figure);
+    this.figure.append(this.map, element("div", {}, this.legend.node, this.readout));
     this.readContent();
     this.follow([...Object.keys(SETTINGS), "scale"], (name) => this.readSettings(name));
     this.follow(CONTENT, () => this.readContent());
@@ -78,14 +83,21 @@ class HeatmapView extends View {
     this.legend.show(this.picture, this.model.get("vmax"));
   }
 
-  /** Chooses the cell size. In the static page the box's height is fixed: the map takes the rest. */
+  /**
+   * Chooses the cell size. In the static page the box's height is fixed: the map takes the rest.
+   * Where there is room, legend and line stand beside the map, within one look; not with a map of
+   * many keys for few queries, which needs the width and is low.
+   */
   place() {
     const ratio = this.measure();
-    const width = this.map.clientWidth || 640;
-    this.grid?.place(width, ratio);
+    const { queries, keys, queryLabels, keyLabels } = this.picture;
+    const room = this.figure.clientWidth || 640;
+    const beside = room >= BESIDE && keys <= 2 * queries;
+    this.root.classList.toggle("ah-beside", beside);
+    this.grid?.place(room, ratio);
     this.grid?.draw(this.arrays, this.palette);
-    const { queryLabels, keyLabels } = this.picture;
-    const height = this.restFor(this.map) || (this.grid ? TALLEST : Infinity);
+    const width = beside ? room - SAID : room;
+    const height = this.restFor(beside ? this.figure : this.map) || (this.grid ? TALLEST : Infinity);
     this.layout = planLayout(this.canvas.getContext("2d"), { width, height, queryLabels, keyLabels, ratio });
     this.draw();
   }
