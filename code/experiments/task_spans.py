@@ -8,30 +8,32 @@ gate on the keys, or as the query itself.
 
 from __future__ import annotations
 
+from itertools import product
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from attnbook.data import UNK, Vocabulary, collate
+from attnbook.data import UNK, Vocabulary
 from attnbook.data.reports import QUESTIONS, reports
 from attnbook.masks import length_mask
-from attnbook.normalize import masked_softmax
 
-from .ladder import best_rate, ladder
-from .loop import aside, curve, learn, parameters
+from .loop import learn, parameters
 
 SEEDS = range(6)
 FORMS = ("none", "added to keys", "hidden layer", "gate", "query")
 D, BATCH = 48, 64
-N, STEPS = 3000, 300
-RATES = (3e-3, 1e-2, 3e-2)
-DROPPED = (0.0, 0.1)  # share of words that are replaced by <unk> in training
+N, STEPS = 3000, 600
+DROPPED = 0.3  # share of the words that are replaced by <unk> in training
+KINDS = (*product(FORMS, (DROPPED,)), *product(FORMS[2:], (0.0,)))  # form, share dropped
+RATES = (1e-3, 3e-3, 1e-2, 3e-2)
+RATE = 1e-2
 
 
 class Reader(nn.Module):
     """Pointers to the first and the last token of the answer to a question.
 
-    Shapes: tokens (b, n), lengths (b,), question (b,) -> scores (b, 2, n), minus infinity at padding.
+    Shapes: tokens (b, n), lengths (b,), question (b,) -> scores (b, 2, n), -inf at padding.
     """
 
     def __init__(self, form: str, vocabulary: int, *, d: int = D, questions: int = len(QUESTIONS)):
@@ -87,29 +89,35 @@ def corpora(seed: int, n: int = N):
     """The vocabulary, and reports to train on, to choose by, to test, and with new words."""
     found = reports(n, seed=seed)
     vocabulary = Vocabulary([report.tokens for report in found])
-    sets = found, reports(500, seed=10**5), reports(1000, seed=10**6), reports(1000, seed=0, new=True)
+    sets = (
+        found,
+        reports(500, seed=10**5),
+        reports(1000, seed=10**6),
+        reports(1000, seed=0, new=True),
+    )
     return vocabulary, *(Corpus(x, vocabulary) for x in sets)
 
 
-def pointer_loss(model: Reader, x: Corpus, rows: Tensor, question: Tensor, tokens: Tensor) -> Tensor:
-    scores = model(tokens, x.lengths[rows], question)
-    spans = x.spans[rows, question]
-    return sum(F.cross_entropy(scores[:, i], spans[:, i]) for i in (0, 1))
-
-
-def train(form: str, seed: int, *, rate: float, dropped: float = 0.1, steps: int = STEPS, n: int = N):
+def train(form: str, seed: int, *, dropped: float, rate: float = RATE, steps: int = STEPS):
     """A reader trained from `seed`, and its loss after each step."""
-    vocabulary, x, *_ = corpora(seed, n)
+    vocabulary, x, *_ = corpora(seed)
     torch.manual_seed(seed)
     model, random = Reader(form, len(vocabulary)), torch.Generator().manual_seed(seed)
 
     def loss(step: int) -> Tensor:
         rows = torch.randint(0, len(x), (BATCH,), generator=random)
         question = torch.randint(0, len(QUESTIONS), (BATCH,), generator=random)
-        unknown = torch.rand(x.tokens[rows].shape, generator=random) < dropped
-        return pointer_loss(model, x, rows, question, x.tokens[rows].masked_fill(unknown, UNK))
+        return pointer_loss(model, x, rows, question, dropped=dropped, random=random)
 
     return model, learn(model, loss, steps=steps, rate=rate)
+
+
+def pointer_loss(model, x: Corpus, rows: Tensor, question: Tensor, *, dropped, random) -> Tensor:
+    """Cross-entropy of both pointers on some reports (b,), of whose words some are unknown."""
+    unknown = torch.rand(x.tokens[rows].shape, generator=random) < dropped
+    scores = model(x.tokens[rows].masked_fill(unknown, UNK), x.lengths[rows], question)
+    spans = x.spans[rows, question]
+    return sum(F.cross_entropy(scores[:, i], spans[:, i]) for i in (0, 1))
 
 
 @torch.no_grad()
@@ -122,12 +130,42 @@ def exact(model: Reader, x: Corpus) -> list[float]:
     return found
 
 
-if __name__ == "__main__":
-    import time
-    print(" ".join(reports(1)[0].tokens))
-    for form in FORMS[2:]:
-        for dropped in DROPPED:
-            for rate in RATES:
-                t = time.time(); m, l = train(form, 0, rate=rate, dropped=dropped)
-                _, _, v, test, new = corpora(0)
-                print(form, dropped, rate, round(time.time() - t, 1), "loss", round(sum(l[-20:]) / 20, 3), [round(a, 3) for a in exact(m, test)], "new", [round(a, 3) for a in exact(m, new)], flush=True)
+def tried() -> list[dict]:
+    """The share of right answers to validation questions of each kind at each rate, seed 0."""
+    rows = []
+    for (form, dropped), rate in product(KINDS[2:], RATES):
+        model, _ = train(form, 0, dropped=dropped, rate=rate)
+        _, _, validation, *_ = corpora(0)
+        with torch.no_grad():
+            loss = sum(
+                F.cross_entropy(
+                    model(validation.tokens, validation.lengths, torch.full((500,), q))[:, i],
+                    validation.spans[:, q, i],
+                ).item()
+                for q in range(4)
+                for i in (0, 1)
+            )
+        rows.append({"form": form, "dropped": dropped, "rate": rate, "loss": loss / 4})
+    return rows
+
+
+def trace() -> dict[str, list[float]]:
+    """A brief training of each kind."""
+    return {
+        f"{form}, {dropped}": train(form, 0, dropped=dropped, steps=12)[1]
+        for form, dropped in KINDS
+    }
+
+
+def run(seed: int) -> list[dict]:
+    """One seed of every kind: right answers to each question, with known words and with new."""
+    rows = []
+    for form, dropped in KINDS:
+        model, _ = train(form, seed, dropped=dropped)
+        _, _, _, test, new = corpora(seed)
+        row = {"seed": seed, "form": form, "dropped": dropped, "parameters": parameters(model)}
+        row |= dict(zip(QUESTIONS, exact(model, test), strict=True))
+        rows.append(
+            row | {f"{q}, new": x for q, x in zip(QUESTIONS, exact(model, new), strict=True)}
+        )
+    return rows

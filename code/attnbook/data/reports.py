@@ -17,7 +17,9 @@ clerk cook cousin dancer dentist doctor driver editor farmer fisher gardener gua
 judge lawyer librarian mayor miller miner monk nurse officer painter pilot poet porter potter priest
 queen rider sailor scholar sculptor senator shepherd singer smith soldier student surgeon tailor
 teacher tenant trader waiter weaver widow""".split()
-NEW_PEOPLE = "astronaut beekeeper cellist diplomat envoy florist glazier hermit jockey notary".split()
+NEW_PEOPLE = (
+    "astronaut beekeeper cellist diplomat envoy florist glazier hermit jockey notary".split()
+)
 PLACES = """abbey attic bakery bank bridge cellar chapel church courtyard factory forest garden
 harbour hotel kitchen library market mill museum office palace park port prison river school station
 street theatre tower""".split()
