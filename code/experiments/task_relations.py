@@ -28,7 +28,8 @@ QUERIES = ("both", "first", "none")  # of which people the query is made
 KINDS = sorted(set(VERBS.values()))
 NOTHING = 2 * len(KINDS)  # the answer that there is no relation
 D, BATCH, N, STEPS = 48, 64, 3000, 2000
-RATE = 3e-3
+RATES = (1e-3, 3e-3, 1e-2, 3e-2)
+CHOSEN = {("words", "both"): 1e-2}  # the best for those with anything to find; else 3e-3
 
 
 @dataclass
@@ -103,8 +104,9 @@ class Relation(nn.Module):
         return self.output(context[:, 0]), weights[:, 0]
 
 
-def train(values: str, query: str, seed: int, *, rate: float = RATE, steps: int = STEPS):
+def train(values: str, query: str, seed: int, *, rate: float | None = None, steps: int = STEPS):
     """A layer trained from `seed`, its texts, and its loss after each step."""
+    rate = CHOSEN.get((values, query), 3e-3) if rate is None else rate
     x = Texts(N, seed)
     torch.manual_seed(seed)
     model = Relation(values, query, len(x.vocabulary))
@@ -131,12 +133,13 @@ def judge(model: Relation, vocabulary: Vocabulary, seed: int = 10**6) -> dict[st
         logits, _ = model(test.tokens, test.lengths, asked.people, seen)
         return logits.argmax(-1) == asked.answer
 
-    _, weights = model(test.tokens, test.lengths, asked.people)
+    logits, weights = model(test.tokens, test.lengths, asked.people)
     place = torch.arange(test.tokens.shape[1])
     verb = asked.verb[:, None]
     token = torch.rand(weights.shape, generator=torch.Generator().manual_seed(0))
     token = token.masked_fill((place >= test.lengths[:, None]) | (place == verb), -1).argmax(-1)
     found = {
+        "loss": F.cross_entropy(logits, asked.answer),
         "related": right()[related],
         "nothing": right()[~related],
         "weight on the verb": weights[rows, asked.verb.clamp(min=0)][related],
@@ -146,6 +149,16 @@ def judge(model: Relation, vocabulary: Vocabulary, seed: int = 10**6) -> dict[st
         "another hidden": right(place != token[:, None])[related],
     }
     return {name: value.float().mean().item() for name, value in found.items()}
+
+
+def tried() -> list[dict]:
+    """The validation loss of each kind that is told of somebody at each rate, seed 0."""
+    rows = []
+    for values, query, rate in product(VALUES, QUERIES[:2], RATES):
+        model, x, _ = train(values, query, 0, rate=rate)
+        loss = judge(model, x.vocabulary, seed=10**5)["loss"]
+        rows.append({"values": values, "query": query, "rate": rate, "loss": loss})
+    return rows
 
 
 def trace() -> dict[str, list[float]]:

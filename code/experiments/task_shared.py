@@ -22,7 +22,11 @@ SEEDS = range(6)
 KINDS = {"shared": (1, D), "alone, equal in sum": (4, D // 3), "alone, equal each": (4, D)}
 LABELS = (100, 300, 1000)
 RATES = (1e-3, 3e-3, 1e-2, 3e-2)
-RATE = {}  # the best on validation reports; by kind and labels
+RATE = {  # the best on validation reports, for each number of labels
+    "shared": (1e-2, 3e-2, 3e-3),
+    "alone, equal in sum": (1e-2, 1e-2, 1e-2),
+    "alone, equal each": (3e-3, 3e-3, 1e-2),
+}
 
 
 def train(kind: str, labels: int, seed: int, *, rate: float, steps: int = STEPS):
@@ -69,7 +73,7 @@ def run(seed: int) -> list[dict]:
     """One seed of every kind and number of labels, on reports with known words."""
     rows = []
     for kind, labels in product(KINDS, LABELS):
-        models, (*_, test, _), _ = train(kind, labels, seed, rate=RATE[kind, labels])
+        models, (*_, test, _), _ = train(kind, labels, seed, rate=RATE[kind][LABELS.index(labels)])
         row = {"seed": seed, "kind": kind, "labels": labels}
         row["parameters"] = sum(map(parameters, set(models)))
         rows.append(row | dict(zip(QUESTIONS, right(models, test), strict=True)))

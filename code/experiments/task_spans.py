@@ -26,8 +26,8 @@ D, BATCH = 48, 64
 N, STEPS = 3000, 600
 DROPPED = 0.3  # share of the words that are replaced by <unk> in training
 KINDS = (*product(FORMS, (DROPPED,)), *product(FORMS[2:], (0.0,)))  # form, share dropped
-RATES = (1e-3, 3e-3, 1e-2, 3e-2)
-RATE = 1e-2
+RATES = (3e-3, 1e-2, 3e-2)
+RATE = 1e-2  # with each of them every validation answer is right, or all but a few
 
 
 class Reader(nn.Module):
@@ -135,17 +135,8 @@ def tried() -> list[dict]:
     rows = []
     for (form, dropped), rate in product(KINDS[2:], RATES):
         model, _ = train(form, 0, dropped=dropped, rate=rate)
-        _, _, validation, *_ = corpora(0)
-        with torch.no_grad():
-            loss = sum(
-                F.cross_entropy(
-                    model(validation.tokens, validation.lengths, torch.full((500,), q))[:, i],
-                    validation.spans[:, q, i],
-                ).item()
-                for q in range(4)
-                for i in (0, 1)
-            )
-        rows.append({"form": form, "dropped": dropped, "rate": rate, "loss": loss / 4})
+        share = sum(exact(model, corpora(0)[2])) / len(QUESTIONS)
+        rows.append({"form": form, "dropped": dropped, "rate": rate, "right": share})
     return rows
 
 
