@@ -171,7 +171,11 @@ def rivals(x: Corpus) -> dict[str, dict[str, float]]:
     """The share of chance, of a sentence with "return" in it, and of counting words."""
     vocabulary, real = load()[0], (x.words > 0).any(2)
     chance = x.gold.sum(2) / real.sum(1)[:, None]
-    (says,), (said,), ratio = vocabulary.encode(["return"]), vocabulary.encode(["returned"]), counted()
+    (says,), (said,), ratio = (
+        vocabulary.encode(["return"]),
+        vocabulary.encode(["returned"]),
+        counted(),
+    )
 
     def count(words, question):
         total = ratio[question][torch.arange(len(words))[:, None, None], words].sum(2)

@@ -214,7 +214,9 @@ for seed in range(3):
     for size in (0.1, 1.0, 10.0):
         t = size * torch.randn(1, 16)
         ways = {"added": added(x, t, W), "gated": gated(x, t, W)}
-        same = {w: f"{((Q @ K.mT).argmax(dim=2) == plain).float().mean():.2f}" for w, Q in ways.items()}
+        same = {
+            w: f"{((Q @ K.mT).argmax(dim=2) == plain).float().mean():.2f}" for w, Q in ways.items()
+        }
         print(seed, size, same)
 ### END SOLUTION
 
