@@ -16,7 +16,6 @@ import re
 from functools import cache
 from importlib.util import find_spec
 from inspect import cleandoc
-from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
