@@ -15,7 +15,6 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from attnbook.attention import attention
-from attnbook.tasks import TaskQuery
 
 from .loop import learn, parameters
 
@@ -52,11 +51,28 @@ class Layer(nn.Module):
 
     def __init__(self, form: str, heads: int = 1):
         super().__init__()
-        self.heads = heads
+        self.form, self.heads = form, heads
         self.colour, self.shape = nn.Embedding(N, D), nn.Embedding(N, D)
-        self.value, self.query = nn.Embedding(VALUES, D), TaskQuery(form, D, 2)
+        self.value, self.task = nn.Embedding(VALUES, D), nn.Embedding(2, D)
+        self.W_q = nn.Linear(2 * D if form == "concatenated" else D, D)
         self.W_k, self.W_v = nn.Linear(D, D), nn.Linear(D, D)
+        self.hidden = nn.Linear(2 * D, 2 * D) if form == "hidden layer" else None
+        self.back = nn.Linear(2 * D, D) if form == "hidden layer" else None
+        self.gate = nn.Embedding(2, D) if form == "gate" else None
         self.output = nn.Linear(D, VALUES)
+
+    def query(self, looked_for: Tensor, task: Tensor) -> Tensor:
+        """The query (b, d) under a task (b,)."""
+        t = self.task(task)
+        if self.form == "none":
+            return self.W_q(looked_for)
+        if self.form == "added":
+            return self.W_q(looked_for + t)
+        if self.form == "concatenated":
+            return self.W_q(torch.cat([looked_for, t], -1))
+        if self.form == "hidden layer":
+            return self.back(self.hidden(torch.cat([looked_for, t], -1)).relu())
+        return (1 + self.gate(task)) * self.W_q(looked_for)
 
     def forward(self, x: Items, own: Tensor | None = None) -> tuple[Tensor, Tensor]:
         task = x.task
