@@ -5,6 +5,7 @@ Shape letters: `b` stories, `n` facts, `w` words of a sentence, `d` features, `h
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import torch
@@ -100,7 +101,7 @@ class MemoryNetwork(nn.Module):
             memory = [m + table(age) for m, table in zip(memory, self.T, strict=True)]
         u = (self.B(questions) * self._weights(questions)).sum(-2, keepdim=True)  # (b, 1, d)
         weights = []
-        for keys, values in zip(memory[:-1], memory[1:], strict=True):
+        for keys, values in pairwise(memory):
             read, alpha = attention(u, keys, values, score=dot, mask=mask.unsqueeze(1))
             u = u + read
             weights.append(alpha)

@@ -1,5 +1,7 @@
 """The memory network: equal to a slow loop, blind to padding, and what it refuses."""
 
+from itertools import pairwise
+
 import pytest
 import torch
 from attnbook_testing.refusals import refuses
@@ -39,7 +41,7 @@ def slowly(model, facts, questions, mask):
             for e, t in zip(model.E, model.T, strict=True)
             for told in [list(enumerate(story[:n]))]
         ]
-        for keys, values in zip(codes[:-1], codes[1:], strict=True):
+        for keys, values in pairwise(codes):
             alpha = torch.stack([u @ key for key in keys]).softmax(0)
             u = u + sum(a * value for a, value in zip(alpha, values, strict=True))
             own.append(torch.cat((alpha, torch.zeros(len(there) - n))))

@@ -1,6 +1,7 @@
 """Hidden tests. The first line of a docstring is the hint in the students' feedback."""
 
 import math
+from itertools import pairwise
 
 import torch
 
@@ -275,7 +276,7 @@ def test_q3_equal(student, rng):
 def slow_hops(question, memory, mask):
     """Hop by hop."""
     u, weights = question, []
-    for keys, values in zip(memory[:-1], memory[1:], strict=True):
+    for keys, values in pairwise(memory):
         state, alpha = slow_hop(u, keys, values, mask)
         u = KEPT * u + (state - u)
         weights.append(alpha)

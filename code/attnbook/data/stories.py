@@ -120,7 +120,7 @@ def _ask(rng: random.Random, task: int, world: _World) -> Story | None:
             return None
         thing = rng.choice(list(held))
         i, own = held[thing]
-        support = (i, *own[: -task : -1])
+        support = (i, *own[:-task:-1])
         question = ("where", "is" if task == 2 else "was", thing)
     return Story(tuple(facts), question, facts[support[-1]][2], support)
 
