@@ -113,7 +113,7 @@ def test_a_file_is_read_as_it_stands():
     assert len(four.facts) == 1 and four.support == (0,)
     words = Vocabulary([*(f for s in (one, four) for f in s.facts)])
     packed = pack_stories([one, three], words)
-    assert packed.support.tolist() == [[1, 0], [-1, -1]] and packed.facts.shape == (2, 2, 10)
+    assert packed.support.tolist() == [[1, 0], [-1, -1]] and packed.facts.shape == (2, 2, 9)
 
 
 def test_files_are_found_by_task_split_and_size(tmp_path, monkeypatch):

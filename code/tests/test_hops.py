@@ -120,8 +120,8 @@ def test_what_it_refuses():
 def test_a_hop_is_judged_by_the_facts_it_reads_most():
     class Fixed(torch.nn.Module):
         def forward(self, facts, questions, mask):
-            weights = torch.eye(4)[[[0, 2], [1, 1]]]
-            return ab.hops.Read(torch.eye(9)[[3, 4]], weights)
+            weights = torch.eye(4)[torch.tensor([[0, 2], [1, 1]])]
+            return ab.hops.Read(torch.eye(9)[torch.tensor([3, 4])], weights)
 
     of = ab.data.Stories(None, None, torch.tensor([3, 5]), None, torch.tensor([[2, 0], [1, 3]]))
     found = hops.judge(Fixed(), of)

@@ -38,7 +38,7 @@ def test_q1_alike(student, rng):
 @points(1, "q2")
 def test_q2_hand(student, rng):
     """Three hops and two supporting facts, of which one is read."""
-    weights = torch.eye(5)[[[2, 4, 0]]]
+    weights = torch.eye(5)[torch.tensor([[2, 4, 0]])]
     got, want = student.found(weights, torch.tensor([[0, 3]])), 0.5
     assert abs(float(got) - want) < 1e-6, f"reads 2, 4, 0; wanted 0, 3: {float(got)}, not {want}"
 
@@ -46,7 +46,7 @@ def test_q2_hand(student, rng):
 @points(1, "q2")
 def test_q2_chain(student, rng):
     """One story is read in order, the other misses a fact."""
-    weights = torch.eye(5)[[[2, 4], [2, 1]]]
+    weights = torch.eye(5)[torch.tensor([[2, 4], [2, 1]])]
     got = student.in_order(weights, torch.tensor([[2, 4], [2, 4]]))
     assert abs(float(got) - 0.5) < 1e-6, f"one story of two is in order, not {float(got)}"
 
