@@ -8,7 +8,7 @@ supporting ones. With `simpler`, three in ten of the training questions are of a
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from typing import NamedTuple
 
 import torch
@@ -63,12 +63,14 @@ KEPT = {  # of seed 0, for the page
 }
 
 
-def drawn(plan: Plan, seed: int) -> Stories:
-    """The stories that a plan is trained on."""
-    made = stories(TRAIN, task=plan.task, longest=LONGEST, simpler=plan.simpler, seed=seed)
+@cache
+def drawn(task: int, simpler: float, seed: int) -> Stories:
+    """Stories to train on."""
+    made = stories(TRAIN, task=task, longest=LONGEST, simpler=simpler, seed=seed)
     return pack_stories(made, VOCABULARY)
 
 
+@cache
 def fresh(task: int, seed: int = JUDGE) -> Stories:
     """Stories to be judged by."""
     return pack_stories(stories(TEST, task=task, longest=LONGEST, seed=seed), VOCABULARY)
@@ -82,7 +84,7 @@ def build(plan: Plan) -> MemoryNetwork:
 
 def train(plan: Plan, seed: int, *, of: Stories | None = None, steps: int | None = None):
     """A trained reader, and the loss after each step."""
-    of = drawn(plan, seed) if of is None else of
+    of = drawn(plan.task, plan.simpler, seed) if of is None else of
     torch.manual_seed(seed)
     model, each = build(plan), len(of.answers) // BATCH
     order = torch.cat([torch.randperm(len(of.answers))[: each * BATCH] for _ in range(EPOCHS[1])])
@@ -114,10 +116,10 @@ def judge(model: MemoryNetwork, of: Stories) -> dict:
 def tried() -> list[dict]:
     """Right answers on validation stories of two hops at several rates, seed 0."""
     plan = PLANS["2 facts, 2 hops"]
-    of, held = drawn(plan, 0), fresh(2, VALIDATE)
+    held = fresh(2, VALIDATE)
 
     def trial(rate: float) -> dict:
-        model, _ = train(plan._replace(rate=rate), 0, of=of)
+        model, _ = train(plan._replace(rate=rate), 0)
         return {"rate": rate, "accuracy": judge(model, held)["accuracy"]}
 
     return ladder(trial, RATES[1:4], key="accuracy", among=RATES, best=max)

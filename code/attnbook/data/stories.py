@@ -142,15 +142,18 @@ def pack_stories(
     n = max(map(len, kept))
     w = max(len(s) for story in made for s in (*story.facts, story.question))
     s = max(1, *(len(story.support) for story in made))
-    facts, support = torch.full((len(made), n, w), PAD), torch.full((len(made), s), -1)
-    questions, mask = torch.full((len(made), w), PAD), torch.zeros(len(made), n, dtype=torch.bool)
-    for b, (story, own) in enumerate(zip(made, kept, strict=True)):
-        mask[b, : len(own)] = True
+    empty, facts, support = [PAD] * w, [], []
+    for story, own in zip(made, kept, strict=True):
+        told = [_padded(vocabulary.encode(sentence), w, PAD) for sentence in own]
+        facts.append(_padded(told, n, empty))
         lost = len(story.facts) - len(own)
-        for i, sentence in enumerate(own):
-            facts[b, i, : len(sentence)] = torch.tensor(vocabulary.encode(sentence))
-        questions[b, : len(story.question)] = torch.tensor(vocabulary.encode(story.question))
-        for slot, i in enumerate(story.support):
-            support[b, slot] = max(i - lost, -1)
-    answers = torch.tensor(vocabulary.encode([story.answer for story in made]))
-    return Stories(facts, questions, answers, mask, support)
+        support.append(_padded([max(i - lost, -1) for i in story.support], s, -1))
+    questions = [_padded(vocabulary.encode(story.question), w, PAD) for story in made]
+    mask = torch.arange(n) < torch.tensor([len(own) for own in kept]).unsqueeze(1)
+    answers = vocabulary.encode([story.answer for story in made])
+    ids = (torch.tensor(x) for x in (facts, questions, answers))
+    return Stories(*ids, mask, torch.tensor(support))
+
+
+def _padded(row: list, length: int, empty) -> list:
+    return row + [empty] * (length - len(row))
