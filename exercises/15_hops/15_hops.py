@@ -96,12 +96,13 @@ def hop(u, keys, values, mask):
 
 # %%
 def found(weights, support):
-    """A number from 0 to 1, of weights (b, h, n) and places (b, s)."""
+    """A number, of weights (b, h, n) and places (b, s)."""
     ### BEGIN SOLUTION
     reads = weights.argmax(dim=2)  # (b, h)
     hits = (support[:, :, None] == reads[:, None]).any(dim=2)  # (b, s)
     there = support >= 0
-    return (hits & there).sum() / there.sum()
+    share = (hits & there).sum() / there.sum()
+    return share
     ### END SOLUTION
 
 

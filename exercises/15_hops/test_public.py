@@ -40,7 +40,7 @@ def test_q2_hand(student, rng):
     """Three hops and two supporting facts, of which one is read."""
     weights = torch.eye(5)[torch.tensor([[2, 4, 0]])]
     got, want = student.found(weights, torch.tensor([[0, 3]])), 0.5
-    assert abs(float(got) - want) < 1e-6, f"reads 2, 4, 0; wanted 0, 3: {float(got)}, not {want}"
+    assert abs(float(got) - want) < 1e-3, f"reads 2, 4, 0; wanted 0, 3: {float(got)}, not {want}"
 
 
 @points(1, "q2")
