@@ -290,8 +290,8 @@ def hops_chain():
     read, t["first"] = ab.attention(t["question"], things, people, score=ab.dot)
     t["state"] = t["question"] + read
     places = torch.tensor([[0.0, 0], [1, 0], [0, 1]])
-    t["answer"], t["second"] = ab.attention(t["state"], people, places, score=ab.dot)
-    return t
+    answer, t["second"] = ab.attention(t["state"], people, places, score=ab.dot)
+    return t | {"answer": answer.T}
 
 
 def hops_network():
