@@ -291,7 +291,7 @@ def hops_chain():
     t["state"] = t["question"] + read
     places = torch.tensor([[0.0, 0], [1, 0], [0, 1]])
     answer, t["second"] = ab.attention(t["state"], people, places, score=ab.dot)
-    return t | {"answer": answer.T}
+    return t | {"answer": answer[:, 1:]}
 
 
 def hops_network():
