@@ -119,8 +119,6 @@ class MemoryNetwork(nn.Module):
             got = shape(facts) if isinstance(facts, Tensor) else type(facts).__name__
             raise ValueError(f"facts must be (b, n, w), got {got}")
         check_ids("facts", facts.flatten(1), self.B.num_embeddings)
-        if mask.dtype != torch.bool:
-            raise TypeError(f"mask must be boolean, True = there is a fact, got {mask.dtype}")
         if mask.shape != facts.shape[:2] or len(questions) != len(facts):
             raise ValueError(
                 "facts (b, n, w), questions (b, w) and mask (b, n) must agree in b and n, got "
