@@ -1,13 +1,22 @@
 """Corpora, vocabularies and batches. Knows no model.
 
 A corpus is one function that gives AlignedPair: `grammar_corpus` is in the package, `fra_eng` and
-`alibi` are fetched. `shakespeare`, fetched too, gives a text. `haystack` makes examples of numbers.
+`alibi` are fetched. `shakespeare`, fetched too, gives a text, `movie_reviews` and `rated_reviews` documents.
+`haystack` makes examples of numbers.
 """
 
 from __future__ import annotations
 
 from .alibi import alibi
 from .batches import Batch, collate, length_batches
+from .documents import (
+    RatedReview,
+    Review,
+    movie_reviews,
+    pad_documents,
+    rated_reviews,
+    words_of,
+)
 from .fetch import CorpusError, why_missing
 from .fra_eng import fra_eng
 from .grammar import grammar_corpus
@@ -26,6 +35,8 @@ __all__ = [
     "Batch",
     "CorpusError",
     "Haystack",
+    "RatedReview",
+    "Review",
     "Splits",
     "Vocabulary",
     "alibi",
@@ -34,7 +45,11 @@ __all__ = [
     "grammar_corpus",
     "haystack",
     "length_batches",
+    "movie_reviews",
+    "pad_documents",
+    "rated_reviews",
     "shakespeare",
     "tokenize",
     "why_missing",
+    "words_of",
 ]
