@@ -64,7 +64,7 @@ class ContextAttention(nn.Module):
 
 
 class MeanPooling(nn.Module):
-    """The mean of what the mask leaves, with equal weights; shapes and errors as `ContextAttention`.
+    """The mean of what the mask leaves; shapes and errors as `ContextAttention`.
 
     It is attention whose scores are all alike.
     """
@@ -77,8 +77,8 @@ class MeanPooling(nn.Module):
 class HierarchicalAttention(nn.Module):
     """Pool words to sentences by one module, sentences to a document by another.
 
-    Shapes: x (b, s, w, d), mask (b, s, w) or None -> `ReadDocument`. A sentence without a word, such
-    as padding, has the weight zero; a document without a word has the output zero.
+    Shapes: x (b, s, w, d), mask (b, s, w) or None -> `ReadDocument`. A sentence without a word, as
+    padding is one, has the weight zero; a document without a word has the output zero.
 
     Args:
         words, sentences: modules (x, mask) -> (pooled, weights), such as `ContextAttention`.

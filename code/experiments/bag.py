@@ -26,7 +26,9 @@ class Bag:
 
     def __init__(self, documents, labels, strength: float):
         counts = Counter(word for document in documents for word in set(document))
-        self.words = {word: n for n, word in enumerate(sorted(w for w, c in counts.items() if c > 1))}
+        self.words = {
+            word: n for n, word in enumerate(sorted(w for w, c in counts.items() if c > 1))
+        }
         seen = np.array([counts[word] for word in self.words])
         self.rarity = np.log((1 + len(documents)) / (1 + seen)) + 1
         x, sign = self.features(documents), 2.0 * np.asarray(labels) - 1

@@ -19,8 +19,6 @@ import torch
 
 from .readers import Reader, agreement, answers, attended, erasure, gradient, train
 
-__all__ = ["Planted", "SEEDS", "TASKS", "documents", "encode", "read", "run", "trace"]
-
 SEEDS = range(6)
 TASKS = ("evidence", "decoy", "three decoys", "shortcut")
 KINDS = ("mean of words", "flat attention", "hierarchy")
@@ -38,7 +36,7 @@ OPINIONS = (
 )
 MINE, OTHERS = "i me my we our".split(), "he she they his their".split()
 GENRES = ("horror", "comedy")
-VOCABULARY = sorted({*FILLERS, *sum(OPINIONS, []), *MINE, *OTHERS, *GENRES})
+VOCABULARY = sorted({*FILLERS, *OPINIONS[0], *OPINIONS[1], *MINE, *OTHERS, *GENRES})
 IDS = {word: n for n, word in enumerate(VOCABULARY)}
 
 

@@ -25,8 +25,12 @@ from .readers import agreement
 
 SEEDS = range(6)
 HASHES = {  # of the text without a byte-order mark, with LF
-    "amazonReviewSnippets_anonDataRatings.txt": "3e639f5c76a1ac73b110fc7d2ab0b6c6b4408d7ab833913b3a7237ed93bd929f",
-    "vader_sentiment_lexicon.txt": "31cfdc6a7c4e54e23b230bd50a0ea15a4ab518ceeb807e1ffc38f97fa0569632",
+    "amazonReviewSnippets_anonDataRatings.txt": (
+        "3e639f5c76a1ac73b110fc7d2ab0b6c6b4408d7ab833913b3a7237ed93bd929f"
+    ),
+    "vader_sentiment_lexicon.txt": (
+        "31cfdc6a7c4e54e23b230bd50a0ea15a4ab518ceeb807e1ffc38f97fa0569632"
+    ),
 }
 
 

@@ -1,8 +1,8 @@
 """Corpora, vocabularies and batches. Knows no model.
 
 A corpus is one function that gives AlignedPair: `grammar_corpus` is in the package, `fra_eng` and
-`alibi` are fetched. `shakespeare`, fetched too, gives a text, `movie_reviews` and `rated_reviews` documents.
-`haystack` makes examples of numbers.
+`alibi` are fetched. `shakespeare`, fetched too, gives a text; `movie_reviews` and `rated_reviews`
+give documents. `haystack` makes examples of numbers.
 """
 
 from __future__ import annotations

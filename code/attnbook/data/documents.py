@@ -96,7 +96,9 @@ def pad_documents(documents: Sequence[Sequence[Sequence[int]]]) -> tuple[Tensor,
         raise ValueError(f"documents must hold a word, got {len(documents)} without any")
     mask = torch.arange(int(lengths.max())) < lengths.unsqueeze(-1)  # (b, s, w)
     ids = torch.zeros(mask.shape, dtype=torch.long)
-    ids[mask] = torch.tensor([n for document in documents for sentence in document for n in sentence])
+    ids[mask] = torch.tensor(
+        [n for document in documents for sentence in document for n in sentence]
+    )
     return ids, mask
 
 
