@@ -1,6 +1,6 @@
 """Hierarchical attention: words are pooled to sentences, sentences to a document.
 
-Each level has one learned query, its *context vector*, and needs no other. A level is a module
+Each level has one query, a parameter, which the paper calls a context vector. A level is a module
 (x, mask) -> (pooled, weights), so that attention and the plain mean can stand at either level.
 
 Shape letters: `b` documents, `s` sentences of each, `w` words of each, `k` things that are pooled,
@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from ._checks import check_floating, check_sizes, shape
 from .normalize import masked_softmax
 
-__all__ = ["ContextAttention", "HierarchicalAttention", "MeanPooling", "ReadDocument"]
+__all__ = ["HierarchicalAttention", "LearnedQuery", "MeanPooling", "ReadDocument"]
 
 
 class ReadDocument(NamedTuple):
@@ -33,15 +33,15 @@ class ReadDocument(NamedTuple):
     vectors: Tensor
 
 
-class ContextAttention(nn.Module):
-    """Attention whose one query is a learned context vector c: a = c . tanh(W x + b), a softmax.
+class LearnedQuery(nn.Module):
+    """Attention with one learned query: scores q . tanh(W x + b), a softmax, a weighted sum.
 
     Shapes: x (..., k, d), mask (..., k) or None -> pooled (..., d), weights (..., k). Where nothing
     may be attended to, both are zero; what stands at masked places, NaN included, never matters.
 
     Args:
         size: features d.
-        hidden: features of the context vector, by default as many.
+        hidden: features of the query, by default as many.
 
     Raises:
         TypeError: x is not floating point, or the mask not boolean.
@@ -54,17 +54,17 @@ class ContextAttention(nn.Module):
         super().__init__()
         self.size, hidden = check_sizes(size=size, hidden=size if hidden is None else hidden)
         self.W = nn.Linear(size, hidden)
-        self.context = nn.Parameter(torch.randn(hidden) / hidden**0.5)
+        self.query = nn.Parameter(torch.randn(hidden) / hidden**0.5)
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
         x, mask = _checked(x, mask, self.size)
-        scores = torch.tanh(self.W(x)) @ self.context  # (..., k)
+        scores = torch.tanh(self.W(x)) @ self.query  # (..., k)
         flat = masked_softmax(scores.reshape(-1, x.shape[-2]), mask.reshape(-1, x.shape[-2]))
         return _pooled(flat.reshape(scores.shape), x)
 
 
 class MeanPooling(nn.Module):
-    """The mean of what the mask leaves; shapes and errors as `ContextAttention`.
+    """The mean of what the mask leaves; shapes and errors as `LearnedQuery`.
 
     It is attention whose scores are all alike.
     """
@@ -81,10 +81,10 @@ class HierarchicalAttention(nn.Module):
     padding is one, has the weight zero; a document without a word has the output zero.
 
     Args:
-        words, sentences: modules (x, mask) -> (pooled, weights), such as `ContextAttention`.
+        words, sentences: modules (x, mask) -> (pooled, weights), such as `LearnedQuery`.
 
     Raises:
-        TypeError, ValueError: as `ContextAttention`; x is not (b, s, w, d).
+        TypeError, ValueError: as `LearnedQuery`; x is not (b, s, w, d).
 
     Source: Yang et al. 2016, figure 2, without its recurrent encoders.
     """

@@ -123,7 +123,7 @@ def reading(model: Reader, sentences: list[list[str]], ids) -> dict:
     with torch.no_grad():
         given, mask = pad_documents([ids])
         vectors, alpha = model.pool.words(model.embedding(given), mask)
-        scores = torch.tanh(model.pool.sentences.W(vectors)) @ model.pool.sentences.context
+        scores = torch.tanh(model.pool.sentences.W(vectors)) @ model.pool.sentences.query
         votes = model.out(vectors).squeeze(-1)
     words = [alpha[0, i, : len(s)].tolist() for i, s in enumerate(sentences)]
     return {"words": words, "scores": scores[0].tolist(), "votes": votes[0].tolist()}

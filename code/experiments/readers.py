@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from attnbook.data import pad_documents
-from attnbook.hierarchical import ContextAttention, HierarchicalAttention, MeanPooling
+from attnbook.hierarchical import HierarchicalAttention, LearnedQuery, MeanPooling
 
 from .loop import learn
 
@@ -47,7 +47,7 @@ class Reader(nn.Module):
         self.embedding = nn.Embedding(words, d)
         nn.init.normal_(self.embedding.weight, std=0.1)
         attends = kind in ("flat attention", "hierarchy")
-        make = (lambda: ContextAttention(d)) if attends else MeanPooling
+        make = (lambda: LearnedQuery(d)) if attends else MeanPooling
         levels = kind in ("mean of means", "hierarchy")
         self.pool = HierarchicalAttention(make(), make()) if levels else make()
         self.out, self.dropout = nn.Linear(d, 1), nn.Dropout(dropout)

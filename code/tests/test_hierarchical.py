@@ -5,14 +5,14 @@ import torch
 from attnbook_testing.refusals import refuses
 
 import attnbook as ab
-from attnbook import ContextAttention, HierarchicalAttention, MeanPooling
+from attnbook import HierarchicalAttention, LearnedQuery, MeanPooling
 
 D = 4
 
 
 def drawn(seed=0, *, hidden=None):
     torch.manual_seed(seed)
-    levels = (ContextAttention(D, hidden).double() for _ in range(2))
+    levels = (LearnedQuery(D, hidden).double() for _ in range(2))
     return HierarchicalAttention(*levels)
 
 
@@ -34,9 +34,7 @@ def padded(*documents, fill=0.0, more=0):
 
 def slow(level, rows):
     """One softmax in a loop: exp(c . tanh(W x + b)) of each, over their sum."""
-    shares = [
-        torch.exp(torch.tanh(level.W.weight @ x + level.W.bias) @ level.context) for x in rows
-    ]
+    shares = [torch.exp(torch.tanh(level.W.weight @ x + level.W.bias) @ level.query) for x in rows]
     weights = torch.stack(shares) / sum(shares)
     return sum(a * x for a, x in zip(weights, rows, strict=True)), weights
 
@@ -69,8 +67,8 @@ def test_padding_is_never_felt(fill):
 
 
 def test_a_mean_is_attention_with_equal_scores():
-    level = ContextAttention(D).double()
-    level.context.data.zero_()
+    level = LearnedQuery(D).double()
+    level.query.data.zero_()
     x, mask = padded(document(3, 5, 1))
     for got, want in zip(MeanPooling()(x, mask), level(x, mask), strict=True):
         assert torch.allclose(got, want)
@@ -86,11 +84,11 @@ def test_the_order_of_words_and_sentences_does_not_matter():
 
 
 def test_what_does_not_fit_is_named():
-    level, model = ContextAttention(D), drawn().float()
+    level, model = LearnedQuery(D), drawn().float()
     refuses(ValueError, r"x must be \(..., k, 4\)", level, torch.zeros(3, 5))
     refuses(TypeError, "x must be floating point", level, torch.zeros(3, D, dtype=torch.long))
     refuses(TypeError, "mask must be a boolean", level, torch.zeros(3, D), torch.ones(3))
     refuses(ValueError, r"mask must be \(3,\)", level, torch.zeros(3, D), torch.ones(2) > 0)
     refuses(ValueError, r"x must be \(b, s, w, d\)", model, torch.zeros(3, 2, D))
-    refuses(ValueError, "hidden must be at least 1", ContextAttention, D, 0)
+    refuses(ValueError, "hidden must be at least 1", LearnedQuery, D, 0)
     assert ab.ReadDocument._fields == ("output", "words", "sentences", "vectors")

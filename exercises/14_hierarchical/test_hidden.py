@@ -100,10 +100,11 @@ def test_q2_shares(student, rng):
 def test_q2_erase(student, rng, s):
     """Without a sentence the others share the weight anew."""
     scores, votes = normal(rng, s), normal(rng, s)
-    logit = lambda keep: (
-        sum(BASE ** float(scores[i]) * float(votes[i]) for i in keep)
-        / sum(BASE ** float(scores[i]) for i in keep)
-    )
+
+    def logit(keep):
+        parts = {i: BASE ** float(scores[i]) for i in keep}
+        return sum(part * float(votes[i]) for i, part in parts.items()) / sum(parts.values())
+
     whole = logit(range(s))
     want = [logit([j for j in range(s) if j != i]) - whole for i in range(s)]
     assert close(student.erase(scores, votes), torch.tensor(want), atol=1e-4)
@@ -126,12 +127,13 @@ def test_q3_ties(student, rng):
 @points(4, "q3", value=True)
 def test_q3_agreement(student, rng):
     """The agreement is the correlation of ranks."""
+
+    def rank(x):
+        return torch.tensor([float((x < v).sum() + (x <= v).sum() + 1) / 2 for v in x])
+
     for _ in range(5):
         weights, ratings = normal(rng, 7), (2 * normal(rng, 7)).round()
         strong = ratings.abs()
-        rank = lambda x: torch.tensor(
-            [(float((x < v).sum()) + float((x <= v).sum()) + 1) / 2 for v in x]
-        )
         want = torch.corrcoef(torch.stack([rank(weights), rank(strong)]))[0, 1]
         got = float(student.agreement(weights, ratings))
         assert abs(got - float(want.nan_to_num())) < 1e-4
