@@ -41,9 +41,9 @@ class Reader(nn.Module):
     once, the weight of a sentence is that of its words together.
     """
 
-    def __init__(self, kind: str, words: int, d: int, dropout: float = 0.0, drop: float = 0.0):
+    def __init__(self, kind: str, words: int, d: int, dropout: float = 0.0):
         super().__init__()
-        self.kind, self.drop = kind, drop  # the share of words that are left out in training
+        self.kind = kind
         self.embedding = nn.Embedding(words, d)
         nn.init.normal_(self.embedding.weight, std=0.1)
         attends = kind in ("flat attention", "hierarchy")
@@ -55,8 +55,6 @@ class Reader(nn.Module):
     def forward(self, ids: Tensor, mask: Tensor, x: Tensor | None = None) -> Reading:
         if self.kind == "first word":
             ids, mask = ids[:, :1, :1], mask[:, :1, :1]
-        elif self.training and self.drop:
-            mask = mask & (torch.rand(mask.shape) > self.drop)
         x = self.embedding(ids) if x is None else x  # (b, s, w, d)
         if isinstance(self.pool, HierarchicalAttention):
             output, words, sentences, _ = self.pool(x, mask)
@@ -79,6 +77,20 @@ def batches(sizes: Sequence[int], size: int, epochs: int, seed: int) -> list[lis
     return steps
 
 
+def thinned(documents: Sequence[Document], drop: float) -> tuple[Tensor, Tensor]:
+    """Ids and mask (b, s, w) of documents of which a share `drop` of the words is left out."""
+    lengths = torch.tensor([len(sentence) for document in documents for sentence in document])
+    flat = torch.tensor([n for document in documents for sentence in document for n in sentence])
+    place = torch.repeat_interleave(torch.arange(len(lengths)), lengths)  # of each word
+    kept = torch.rand(len(flat)) >= drop
+    left = place[kept].bincount(minlength=len(lengths)).split([len(d) for d in documents])
+    left = nn.utils.rnn.pad_sequence(left, batch_first=True)  # (b, s)
+    mask = torch.arange(int(left.max())) < left.unsqueeze(-1)  # (b, s, w)
+    ids = torch.zeros(mask.shape, dtype=torch.long)
+    ids[mask] = flat[kept]
+    return ids, mask
+
+
 def train(
     model: Reader,
     documents: Sequence[Document],
@@ -88,14 +100,15 @@ def train(
     size: int,
     rate: float,
     seed: int,
+    drop: float = 0.0,
     steps: int | None = None,
 ) -> list[float]:
-    """Train a reader in place; the loss of each step."""
+    """Train a reader in place, each time without a share `drop` of the words; the losses."""
     plan = batches([len(document) for document in documents], size, epochs, seed)[:steps]
 
     def loss(step: int) -> Tensor:
         chosen = plan[step]
-        logits = model(*pad_documents([documents[i] for i in chosen])).logits
+        logits = model(*thinned([documents[i] for i in chosen], drop)).logits
         return F.binary_cross_entropy_with_logits(logits, labels[chosen])
 
     return learn(model, loss, steps=len(plan), rate=rate, warmup=0.1, clip=1.0, fused=True)

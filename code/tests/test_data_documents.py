@@ -16,8 +16,8 @@ HERE = sys.modules[movie_reviews.__module__]
 @pytest.fixture
 def files(tmp_path, monkeypatch):
     with zipfile.ZipFile(tmp_path / "movie_reviews.zip", "w") as archive:
-        archive.writestr("movie_reviews/pos/cv312_7.txt", "it's good ! \n\n\xa0\nsee it .\n")
-        archive.writestr("movie_reviews/neg/cv001_42.txt", "Bad\xe9 2-hour film .")
+        archive.writestr("movie_reviews/pos/cv312_7.txt", b"it's good ! \n\n\xa0\nsee it .\n")
+        archive.writestr("movie_reviews/neg/cv001_42.txt", "Bad\xe9 2-hour film .".encode("latin1"))
         archive.writestr("movie_reviews/README", "cv000")
     rows = ["1_1\t-1.5\tIt broke.", "1_2\t0\t...", "2_1\t2.25\t", "2_3\t3\tGreat, I'd buy it"]
     (tmp_path / "amazonReviewSnippets_GroundTruth.txt").write_text("\n".join(rows), "latin1")
