@@ -22,7 +22,7 @@ from .readers import Reader, agreement, answers, attended, erasure, gradient, tr
 SEEDS = range(6)
 TASKS = ("evidence", "decoy", "three decoys", "shortcut")
 RIVALS = ("mean of words", "flat attention")  # on documents with a decoy
-TRAIN, TEST, EPOCHS, BATCH, RATE, D = 2000, 300, 6, 32, 1e-2, 32
+TRAIN, TEST, EPOCHS, BATCH, RATE, D = 2000, 200, 6, 32, 1e-2, 32
 SHOWN = 0  # the test document whose reading is stored for the widget
 
 FILLERS = """the a this that on in at by from with and then when while near door table window street

@@ -30,11 +30,11 @@ from .readers import KINDS, MEASURES, Reader, agreement, answers, attended, trai
 
 SEEDS = range(10)
 EPOCHS, BATCH, D, DROPOUT, DROP, LONGEST, RARE = 3, 16, 32, 0.5, 0.5, 40, 5
-RATES = (1.25e-3, 2.5e-3, 5e-3, 1e-2, 2e-2, 4e-2)
+RATES = (1.25e-3, 2.5e-3, 5e-3, 1e-2, 2e-2, 4e-2, 8e-2, 0.16)
 STRENGTHS = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
-RATE = {"first word": 5e-3, "mean of words": 5e-3, "mean of means": 5e-3}
-RATE |= {"flat attention": 5e-3, "hierarchy": 5e-3}
-STRENGTH = 30.0
+RATE = {"first word": 5e-3, "mean of words": 0.04, "mean of means": 0.04}
+RATE |= {"flat attention": 0.01, "hierarchy": 0.005}
+STRENGTH = 10.0
 LEAST = 5  # sentences of a rated review, below which ranks say little
 JUDGED = ("flat attention", "hierarchy")
 LOUD = {True: "a brilliant , wonderful , excellent and moving masterpiece", False: None}
