@@ -13,17 +13,22 @@ an opinion of the writer ("mine"); it alone decides the label. What else there i
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
+from torch import nn
+
+from attnbook.data import pad_documents
 
 from .readers import Reader, agreement, answers, attended, erasure, gradient, train
+from .stored import load_into
 
 SEEDS = range(6)
 TASKS = ("evidence", "decoy", "three decoys", "shortcut")
 RIVALS = ("mean of words", "flat attention")  # on documents with a decoy
 TRAIN, TEST, EPOCHS, BATCH, RATE, D = 2000, 200, 6, 32, 1e-2, 32
-SHOWN = 0  # the test document whose reading is stored for the widget
+KEPT = {"evidence": 0, "decoy": 1}  # the seed of the hierarchy whose weights are stored
 
 FILLERS = """the a this that on in at by from with and then when while near door table window street
 river garden kitchen train paper bottle stone cloud winter summer morning evening corner bridge
@@ -118,8 +123,6 @@ def reading(model: Reader, sentences: list[list[str]], ids) -> dict:
 
     The logit is the sum of the votes, each times the softmax weight of its score.
     """
-    from attnbook.data import pad_documents
-
     with torch.no_grad():
         given, mask = pad_documents([ids])
         vectors, alpha = model.pool.words(model.embedding(given), mask)
@@ -129,7 +132,7 @@ def reading(model: Reader, sentences: list[list[str]], ids) -> dict:
     return {"words": words, "scores": scores[0].tolist(), "votes": votes[0].tolist()}
 
 
-def run(seed: int) -> list[dict]:
+def run(seed: int, keep: Callable[[str, nn.Module], None]) -> list[dict]:
     """One seed of the hierarchy on each task, and of its rivals on one."""
     rows = []
     for task in TASKS:
@@ -138,11 +141,28 @@ def run(seed: int) -> list[dict]:
             model, losses = trained(kind, task, seed)
             row = {"seed": seed, "task": task, "kind": kind, **read(model, tests)}
             row["loss"] = sum(losses[-50:]) / 50
+            if kind == "hierarchy" and KEPT.get(task) == seed:
+                keep(f"planted_{task}", model)
             if (task, kind) == ("decoy", "hierarchy"):
-                shown = documents(1, task, 10**6, test=True)[SHOWN]
+                [shown] = documents(1, task, 10**6, test=True)
                 row["reading"] = reading(model, shown.sentences, encode(shown.sentences))
             rows.append(row)
     return rows
+
+
+def stored(task: str) -> Reader:
+    """The stored hierarchy of a task, one of `KEPT`."""
+    return load_into(Reader("hierarchy", len(IDS), D), f"planted_{task}")
+
+
+def reread() -> dict[str, dict[str, float]]:
+    """What the stored weights do on a hundred documents."""
+    found = {}
+    for task in KEPT:
+        model, made = stored(task), documents(100, task, 10**5, test=True)
+        logits = answers(model, [encode(one.sentences) for one in made])
+        found[f"planted_{task}"] = {"logit": logits.abs().mean().item()}
+    return found
 
 
 def trace() -> dict[str, list[float]]:
