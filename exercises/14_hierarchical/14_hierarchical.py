@@ -13,8 +13,8 @@
 #
 # | question | points | minutes | difficulty | deliverable |
 # |---|---|---|---|---|
-# | Q1 two levels | 12 | 25 | ★★☆ | `level`, `read` |
-# | Q2 shares, and what is erased | 10 | 20 | ★★☆ | `shares`, `erase` |
+# | Q1 two levels | 15 | 25 | ★★☆ | `level`, `read` |
+# | Q2 shares, and what is erased | 14 | 20 | ★★☆ | `shares`, `erase` |
 # | Q3 agreement | 10 | 20 | ★★★ | `ranks`, `agreement` |
 # | Q4 find the bug | 7 | 15 | ★★★ | `mean_of_means`, mended |
 # | Q5 a written question | 4, by hand | 10 | ★★☆ | three to six sentences |
@@ -36,7 +36,7 @@ import torch
 # %% [markdown]
 # ## Q1. Two levels
 #
-# *12 points, 25 minutes, ★★☆.* A level has a matrix $\mathbf{W}$ and a context vector $\mathbf{c}$. Its scores are
+# *15 points, 25 minutes, ★★☆.* A level has a matrix $\mathbf{W}$ and a context vector $\mathbf{c}$. Its scores are
 #
 # $$ a_j = \mathbf{c}^\top \tanh(\mathbf{W} \mathbf{x}_j), $$
 #
@@ -77,7 +77,7 @@ def read(x, mask, W, c, V, e):
 # %% [markdown]
 # ## Q2. Shares, and what is erased
 #
-# *10 points, 20 minutes, ★★☆.* The output of two levels is a weighted sum of the words of the document.
+# *14 points, 20 minutes, ★★☆.* The output of two levels is a weighted sum of the words of the document.
 #
 # - `shares` says with which weight each word stands in that sum, from the weights of words in their sentences and those of the sentences.
 # - `erase` says how far the logit moves when a sentence is erased. The model gives the logit $\sum_i \alpha_i v_i$, where $\alpha_i$ is the softmax of the sentences' scores and $v_i$ the vote of a sentence. Erasing a sentence takes it out of the softmax. The change is the logit without the sentence minus the logit with all. There are two sentences at least; scores may be in the thousands.
