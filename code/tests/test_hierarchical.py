@@ -73,6 +73,8 @@ def test_a_mean_is_attention_with_equal_scores():
     for got, want in zip(MeanPooling()(x, mask), level(x, mask), strict=True):
         assert torch.allclose(got, want)
     assert torch.allclose(MeanPooling()(x)[0], x.mean(dim=-2))
+    empty, weights = MeanPooling()(x, torch.zeros_like(mask))
+    assert not empty.any() and not weights.any()  # and NaN would be any
 
 
 def test_the_order_of_words_and_sentences_does_not_matter():
