@@ -42,7 +42,7 @@ LOUD[False] = "a boring , stupid , awful and ridiculous waste of time"
 SHOWN = "28"  # the rated review whose readings are stored for the widget
 
 # Words of praise and of blame, written by hand after a dozen of the rated reviews had been read, so
-# no fair rival: no page shows its agreement, and VADER's list (`raters.py`) is what is compared with.
+# no fair rival: no page shows its agreement; VADER's list (`raters.py`) is compared with.
 PRAISE = words_of("""amazing awesome beautiful best better brilliant comfortable delighted easy
 enjoy excellent fantastic fast fine glad good great happy helpful impressed impressive incredible
 like love loved loves nice outstanding perfect perfectly pleased powerful recommend recommended
