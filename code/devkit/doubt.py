@@ -81,8 +81,9 @@ def doubt(notebook: Path, sabotages: list[dict]) -> list[Verdict]:
     if of_cells:
         seconds = SECONDS * (1 + len(of_cells))  # each in a fork of its own, and the run itself
         found = apart(rehearse, notebook, str(ROOT / "code"), of_cells, seconds=seconds)
-        if found is None or "itself" in found:
-            raise RuntimeError(f"{notebook.name} fails without any sabotage: {found}")
+        itself = NO_END if found is None else found.get("itself")
+        if itself:
+            raise RuntimeError(f"{notebook.name} fails without any sabotage: {itself.by}")
     for sabotage in sabotages:
         if not of_notebook(sabotage):
             with edited(sabotage, *PACKAGES) as folder:
