@@ -30,6 +30,7 @@ from devkit.gates import KERNEL_ENV, why_skipped
 os.environ.update(KERNEL_ENV)
 
 import nbformat
+from IPython.display import display
 
 from devkit.clean import code_cells, tags
 
@@ -106,7 +107,7 @@ def rehearse(notebook: Path, folder: str, sabotages: list[dict]) -> dict[str, Ve
     cells = cells_of(notebook)
     places = {s["what"]: place_of(s, cells) for s in sabotages}
     last = max(places.values(), default=len(cells) - 1)
-    names, verdicts = {"__name__": "__main__"}, {}
+    names, verdicts = {"__name__": "__main__", "display": display}, {}
     for n, cell in enumerate(cells[: last + 1]):
         for sabotage in sabotages:
             if places[sabotage["what"]] == n:

@@ -12,7 +12,7 @@ def notebook(tmp_path):
     cells = [
         "from attnbook import causal_mask\none, two = 1, 2",
         "def check(x):\n    assert x == 1",
-        "check(one)\nassert causal_mask(2).sum() == 3",
+        "display(one)\ncheck(one)\nassert causal_mask(2).sum() == 3",
     ]
     cells = [nbformat.v4.new_code_cell(text, id=f"s-{n}") for n, text in enumerate(cells)]
     nb = nbformat.v4.new_notebook(cells=cells)
