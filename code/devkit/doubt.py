@@ -30,6 +30,7 @@ from devkit.gates import KERNEL_ENV, why_skipped
 os.environ.update(KERNEL_ENV)
 
 import nbformat
+from IPython.display import display
 
 from devkit.clean import code_cells, tags
 
@@ -81,8 +82,9 @@ def doubt(notebook: Path, sabotages: list[dict]) -> list[Verdict]:
     if of_cells:
         seconds = SECONDS * (1 + len(of_cells))  # each in a fork of its own, and the run itself
         found = apart(rehearse, notebook, str(ROOT / "code"), of_cells, seconds=seconds)
-        if found is None or "itself" in found:
-            raise RuntimeError(f"{notebook.name} fails without any sabotage: {found}")
+        itself = NO_END if found is None else found.get("itself")
+        if itself:
+            raise RuntimeError(f"{notebook.name} fails without any sabotage: {itself.by}")
     for sabotage in sabotages:
         if not of_notebook(sabotage):
             with edited(sabotage, *PACKAGES) as folder:
@@ -105,7 +107,7 @@ def rehearse(notebook: Path, folder: str, sabotages: list[dict]) -> dict[str, Ve
     cells = cells_of(notebook)
     places = {s["what"]: place_of(s, cells) for s in sabotages}
     last = max(places.values(), default=len(cells) - 1)
-    names, verdicts = {"__name__": "__main__"}, {}
+    names, verdicts = {"__name__": "__main__", "display": display}, {}
     for n, cell in enumerate(cells[: last + 1]):
         for sabotage in sabotages:
             if places[sabotage["what"]] == n:

@@ -12,7 +12,7 @@ def notebook(tmp_path):
     cells = [
         "from attnbook import causal_mask\none, two = 1, 2",
         "def check(x):\n    assert x == 1",
-        "check(one)\nassert causal_mask(2).sum() == 3",
+        "display(one)\ncheck(one)\nassert causal_mask(2).sum() == 3",
     ]
     cells = [nbformat.v4.new_code_cell(text, id=f"s-{n}") for n, text in enumerate(cells)]
     nb = nbformat.v4.new_notebook(cells=cells)
@@ -55,7 +55,7 @@ def test_an_edit_that_fits_nowhere_is_refused(notebook):
 
 def test_a_notebook_that_fails_as_it_is_is_refused(notebook):
     notebook.write_text(notebook.read_text("utf-8").replace("x == 1", "x == 5"), "utf-8")
-    with pytest.raises(RuntimeError, match="fails without any sabotage"):
+    with pytest.raises(RuntimeError, match=r"without any sabotage: x == 5$"):
         doubt.doubt(notebook, [sabotage("check(one)", "check(two)")])
 
 
