@@ -103,6 +103,16 @@ def test_the_built_model_is_the_package_cached_or_not(built, seed, h, layers):
         assert torch.allclose(z[:, 0], logits[:, t], atol=1e-4)
 
 
+def test_the_built_model_runs_where_its_inputs_are(built):
+    model = built["Transformer"](30, 29).to("meta")  # as on another device
+    source, inputs, targets = (ids.to("meta") for ids in built["make_batch"](["cat", "horse"]))
+    assert built["L"](model, source, inputs, targets).device == source.device
+    assert built["write"](model, source, 3).shape == (2, 3)
+    past, cross, mask = built["begin"](model, source)
+    z, past = built["step"](model, inputs[:, :1], 0, past, cross, mask)
+    assert z.device == past[0][0].device == source.device
+
+
 # the famous Transformer
 
 

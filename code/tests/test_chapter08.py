@@ -81,6 +81,18 @@ def test_the_file_at_the_end_needs_nothing_of_the_page():
     loss, written = alone["main"]("to be or not to be " * 200, steps=40)
     assert loss < 0.5 * math.log(8)  # of equal shares
     assert written.startswith("to be or not to be ")
+    ids = torch.zeros(40, dtype=torch.long, device="meta")  # as on another device
+    model = alone["LanguageModel"](65).to("meta")
+    alone["train"](model, ids, steps=1, n=9)
+    assert alone["write"](model, ids[None, :9], 3).shape == (1, 12)
+
+
+def test_the_built_model_and_its_cache_run_where_their_inputs_are(built):
+    model = built["LanguageModel"](65).to("meta")
+    ids = torch.zeros(1, 9, dtype=torch.long, device="meta")
+    logits, pasts = built["step"](model, ids, built["empty"](model))
+    logits, pasts = built["step"](model, ids[:, :1], pasts)
+    assert model(ids).device == logits.device == pasts[0][0].device == ids.device
 
 
 @settings(max_examples=6, deadline=None)
