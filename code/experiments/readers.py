@@ -38,7 +38,8 @@ class Reader(nn.Module):
     """Pool the words of documents in one of the ways of `KINDS`.
 
     Shapes: ids (b, s, w), mask (b, s, w) -> `Reading`. In a flat kind, which pools all words at
-    once, the weight of a sentence is that of its words together.
+    once, the weight of a sentence is that of its words together. Dropout acts on the
+    word vectors; on the pooled vector it would act on the only one that a document has left.
     """
 
     def __init__(self, kind: str, words: int, d: int, dropout: float = 0.0):
@@ -55,14 +56,14 @@ class Reader(nn.Module):
     def forward(self, ids: Tensor, mask: Tensor, x: Tensor | None = None) -> Reading:
         if self.kind == "first word":
             ids, mask = ids[:, :1, :1], mask[:, :1, :1]
-        x = self.embedding(ids) if x is None else x  # (b, s, w, d)
+        x = self.dropout(self.embedding(ids) if x is None else x)  # (b, s, w, d)
         if isinstance(self.pool, HierarchicalAttention):
             output, words, sentences, _ = self.pool(x, mask)
         else:
             output, words = self.pool(x.flatten(1, 2), mask.flatten(1))
             words = words.unflatten(1, mask.shape[1:])
             sentences = words.sum(-1)
-        return Reading(self.out(self.dropout(output)).squeeze(-1), words, sentences)
+        return Reading(self.out(output).squeeze(-1), words, sentences)
 
 
 def batches(sizes: Sequence[int], size: int, epochs: int, seed: int) -> list[list[int]]:
@@ -103,7 +104,10 @@ def train(
     drop: float = 0.0,
     steps: int | None = None,
 ) -> list[float]:
-    """Train a reader in place, each time without a share `drop` of the words; the losses."""
+    """Train a reader in place, each time without a share `drop` of the words; the losses.
+
+    Afterwards it is in evaluation mode.
+    """
     plan = batches([len(document) for document in documents], size, epochs, seed)[:steps]
 
     def loss(step: int) -> Tensor:
@@ -111,7 +115,9 @@ def train(
         logits = model(*thinned([documents[i] for i in chosen], drop)).logits
         return F.binary_cross_entropy_with_logits(logits, labels[chosen])
 
-    return learn(model, loss, steps=len(plan), rate=rate, warmup=0.1, clip=1.0, fused=True)
+    losses = learn(model, loss, steps=len(plan), rate=rate, warmup=0.1, clip=1.0, fused=True)
+    model.eval()
+    return losses
 
 
 @torch.no_grad()
