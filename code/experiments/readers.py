@@ -7,6 +7,7 @@ Nothing in it knows the order of words. The kinds differ in how they pool, and i
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from attnbook.hierarchical import HierarchicalAttention, LearnedQuery, MeanPooli
 from .loop import learn
 
 KINDS = ("first word", "mean of words", "mean of means", "flat attention", "hierarchy")
+BETWEEN = ("attention to words", "attention to sentences", "layer between means")  # half of one
 POOL = 8  # batches whose documents are sorted together by their number of sentences
 
 Document = Sequence[Sequence[int]]
@@ -34,8 +36,23 @@ class Reading(NamedTuple):
     sentences: Tensor
 
 
+class BentMean(nn.Module):
+    """A mean and a layer, tanh(W mean + b); shapes and weights as `MeanPooling`."""
+
+    def __init__(self, d: int):
+        super().__init__()
+        self.mean, self.layer = MeanPooling(), nn.Linear(d, d)
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        mean, weights = self.mean(x, mask)
+        return torch.tanh(self.layer(mean)), weights
+
+
 class Reader(nn.Module):
-    """Pool the words of documents in one of the ways of `KINDS`.
+    """Pool the words of documents in one of the ways of `KINDS` and `BETWEEN`.
+
+    A kind in `BETWEEN` has two levels and at most one softmax: over the words of each sentence, over
+    the sentences, or none but a layer between the two means.
 
     Shapes: ids (b, s, w), mask (b, s, w) -> `Reading`. In a flat kind, which pools all words at
     once, the weight of a sentence is that of its words together. Dropout acts on the
@@ -47,10 +64,18 @@ class Reader(nn.Module):
         self.kind = kind
         self.embedding = nn.Embedding(words, d)
         nn.init.normal_(self.embedding.weight, std=0.1)
-        attends = kind in ("flat attention", "hierarchy")
-        make = (lambda: LearnedQuery(d)) if attends else MeanPooling
-        levels = kind in ("mean of means", "hierarchy")
-        self.pool = HierarchicalAttention(make(), make()) if levels else make()
+        ask = partial(LearnedQuery, d)
+        levels = {
+            "mean of means": (MeanPooling, MeanPooling),
+            "hierarchy": (ask, ask),
+            "attention to words": (ask, MeanPooling),
+            "attention to sentences": (MeanPooling, ask),
+            "layer between means": (partial(BentMean, d), MeanPooling),
+        }
+        if kind in levels:
+            self.pool = HierarchicalAttention(*(make() for make in levels[kind]))
+        else:
+            self.pool = ask() if kind == "flat attention" else MeanPooling()
         self.out, self.dropout = nn.Linear(d, 1), nn.Dropout(dropout)
 
     def forward(self, ids: Tensor, mask: Tensor, x: Tensor | None = None) -> Reading:

@@ -147,15 +147,26 @@ def listed(review) -> list[float]:
     return [abs(sum((w in good) - (w in bad) for w in s)) for s in review.sentences]
 
 
-def by_bag(fitted: Bag, review) -> list[float]:
-    """How far a fitted bag of words leans in each sentence."""
-    weight = lambda w: fitted.weights[fitted.words[w]] if w in fitted.words else 0.0  # noqa: E731
-    return [abs(sum(map(weight, s))) for s in review.sentences]
+def bag_alone(fitted: Bag, review) -> list[float]:
+    """How far the answer of a fitted bag of words lies from 0, given each sentence alone."""
+    return np.abs(fitted.logits(review.sentences)).tolist()
+
+
+def bag_size(fitted: Bag, review) -> list[float]:
+    """The mean size of what each word of a sentence adds: its weight times its rarity."""
+    sizes = np.abs(fitted.weights * fitted.rarity)
+    size = lambda w: sizes[fitted.words[w]] if w in fitted.words else 0.0  # noqa: E731
+    return [float(np.mean([size(w) for w in s])) for s in review.sentences]
 
 
 def first(review) -> list[float]:
     """The earlier a sentence stands, the more."""
     return [-float(n) for n in range(len(review.sentences))]
+
+
+def short(review) -> list[float]:
+    """The fewer words a sentence has, the more."""
+    return [-float(len(s)) for s in review.sentences]
 
 
 def judge(model: Reader, ids) -> dict:
@@ -200,14 +211,24 @@ def run(seed: int) -> list[dict]:
             weights = [[round(x, 4) for x in attended(model, d).tolist()] for d in given]
             row["weights"] = weights[:100] if seed < 6 else []
         rows.append(row)
+    return [*rows, without_network(seed)]
+
+
+def without_network(seed: int) -> dict:
+    """One fold: the bag of words, and what agrees with the raters without a network.
+
+    Fold 0 has how strong the sentences are of the hundred reviews whose weights are stored.
+    """
+    learn, test = split(seed, range(10))
     fitted = bag(learn, STRENGTH[seed // 5])
+    ways = {"bag alone": partial(bag_alone, fitted), "bag size": partial(bag_size, fitted)}
+    ways |= {"list": listed, "first": first, "short": short}
     row = {"fold": seed, "kind": "TF-IDF", "right": bag_right(fitted, test)}
     row["rated"] = {
-        "bag": [round(agreement(by_bag(fitted, r), strong(r)), 3) for r in rated()],
-        "list": [round(agreement(listed(r), strong(r)), 3) for r in rated()],
-        "first": [round(agreement(first(r), strong(r)), 3) for r in rated()],
+        name: [round(agreement(way(review), strong(review)), 3) for review in rated()]
+        for name, way in ways.items()
     }
-    return [*rows, row]
+    return row | ({"strong": [strong(review) for review in rated()[:100]]} if seed == 0 else {})
 
 
 def trial(half: int, kind: str, rate: float) -> dict:
