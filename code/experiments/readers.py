@@ -51,8 +51,8 @@ class BentMean(nn.Module):
 class Reader(nn.Module):
     """Pool the words of documents in one of the ways of `KINDS` and `BETWEEN`.
 
-    A kind in `BETWEEN` has two levels and at most one softmax: over the words of each sentence, over
-    the sentences, or none but a layer between the two means.
+    A kind in `BETWEEN` has two levels and at most one softmax: over the words of each sentence,
+    over the sentences, or none but a layer between the two means.
 
     Shapes: ids (b, s, w), mask (b, s, w) -> `Reading`. In a flat kind, which pools all words at
     once, the weight of a sentence is that of its words together. Dropout acts on the

@@ -217,7 +217,8 @@ def run(seed: int) -> list[dict]:
 def without_network(seed: int) -> dict:
     """One fold: the bag of words, and what agrees with the raters without a network.
 
-    Fold 0 has how strong the sentences are of the hundred reviews whose weights are stored.
+    Fold 0 has how strong the sentences are of the hundred reviews whose weights are stored, and
+    which share of all rated reviews is positive.
     """
     learn, test = split(seed, range(10))
     fitted = bag(learn, STRENGTH[seed // 5])
@@ -228,7 +229,10 @@ def without_network(seed: int) -> dict:
         name: [round(agreement(way(review), strong(review)), 3) for review in rated()]
         for name, way in ways.items()
     }
-    return row | ({"strong": [strong(review) for review in rated()[:100]]} if seed == 0 else {})
+    if seed == 0:
+        row["strong"] = [strong(review) for review in rated()[:100]]
+        row["positive"] = float(np.mean([sum(review.ratings) > 0 for review in rated()]))
+    return row
 
 
 def trial(half: int, kind: str, rate: float) -> dict:
