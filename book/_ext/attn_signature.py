@@ -174,6 +174,12 @@ def rounds() -> list[Matrix]:
     ]
 
 
+def asked() -> Matrix:
+    """Twelve words, four questions: where the answer to each begins, and where it ends."""
+    places = (0, 1, 3, 5, 6, 8, 9, 11)
+    return [softmax([3.0 if j == place else 0.0 for j in range(12)]) for place in places]
+
+
 def cut_off() -> Matrix:
     """One distribution at rising temperature; each row without its tail, as top-p cuts it."""
     rows = []

@@ -81,6 +81,7 @@ from .scores import (
 from .selective import Relevance, Selected, SelectiveNode, gated_attention
 from .source import show_source
 from .sparse import window_attention
+from .tasks import TaskQuery
 from .training import (
     Event,
     History,

@@ -15,7 +15,7 @@ from torch.nn import functional as F
 import attnbook as ab
 from attnbook.sparse import window_attention
 from attnbook.transformer import DecoderBlock, EncoderBlock, Transformer
-from experiments import sparse_ratio
+from experiments import sparse_ratio, task_spans
 from experiments.language_model import TODAY, Block
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
@@ -492,6 +492,26 @@ def two_readings():
     return t | {"hidden": torch.zeros(4, 4).softmax(dim=-1)}
 
 
+def task_enters():
+    """The page's three words; the first feature says person, the second time."""
+    keys, query = torch.tensor([[2.0, 0], [0, 0], [0, 2]]), torch.tensor([[1.0, 0]])
+    task, t = torch.tensor([[-1.0, 1]]), {}
+    for end, q, k in (("", query, keys), ("_1", query, keys + task), ("_2", query + task, keys)):
+        t |= {f"scores{end}": q @ k.T, f"weights{end}": (q @ k.T).softmax(dim=1)}
+    return t
+
+
+def two_pointers():
+    """The reader of the experiments, to which the page's is equal; d is even there."""
+    model = task_spans.Reader("query", 5, d=2 * d)
+    t = {"words": torch.randint(5, (b, n)), "question": torch.zeros(b, dtype=torch.long)}
+    lengths = torch.full((b,), n)
+    t["keys"] = model.keys(t["words"], lengths)[..., :d]
+    t["queries"] = model.question(t["question"]).unflatten(-1, (2, -1))[..., :d]
+    t["scores"] = model(t["words"], lengths, t["question"])
+    return t | {"weights": t["scores"].softmax(dim=-1)}
+
+
 TRACES = (four_moves, soft_lookup, kernel_attention, leave_one_out, masked_softmax)
 TRACES += (batch_attention, two_masks, broadcast_sum, two_scores, bottleneck)
 TRACES += (decoding_step, two_orders, many_heads, one_row_two_rows, split_join)
@@ -503,6 +523,7 @@ TRACES += (luong_step, local_window, masks_combined, window_blocks)
 TRACES += (layers_mixed,)
 TRACES += (selective_node, four_normalisers)
 TRACES += (cheap_ways, cheap_map, cheap_blocks, three_branches)
+TRACES += (task_enters, two_pointers)
 TRACES = {trace.__name__: trace for trace in TRACES}
 
 
