@@ -33,7 +33,7 @@ LINES = (  # how to run it
 SOURCES = ("code", "code/experiments", "code/grammar")  # of the wheels
 NOT_IN_WHEELS = ("__pycache__", "*.egg-info", "build", "tests", "devkit", "experiments", "grammar")
 # Beside what the package declares, and what an answer to an assignment may import.
-ALSO_LOADED = ("d2l", "statsmodels", "jupyterlab")
+ALSO_LOADED = ("bm25s", "d2l", "statsmodels", "jupyterlab")
 SYSTEMS = ({"sys_platform": "linux"}, {"sys_platform": "darwin"}, {"sys_platform": "win32"})
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the first time that a zip can say
 WHEEL = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"

@@ -282,6 +282,34 @@ def cheap_blocks():
     return t | {"output": ab.block_attention(*(t[x] for x in QKV), t["chosen"], w)}
 
 
+def hops_chain():
+    """The page's three facts, in features milk, john, mary, went."""
+    t = {"question": torch.tensor([[1.0, 0, 0, 1]])}
+    things = torch.tensor([[4.0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]])
+    people = torch.tensor([[0.0, 4, 0, 0], [0, 0, 4, 4], [0, 4, 0, 4]])
+    read, t["first"] = ab.attention(t["question"], things, people, score=ab.dot)
+    t["state"] = t["question"] + read
+    places = torch.tensor([[0.0, 0], [1, 0], [0, 1]])
+    answer, t["second"] = ab.attention(t["state"], people, places, score=ab.dot)
+    return t | {"answer": answer[:, 1:]}
+
+
+def hops_network():
+    """As the page does; the package gives the same."""
+    net = ab.MemoryNetwork(v, d, hops=2, longest=n)
+    facts, question = torch.ones(b, n, 4, dtype=torch.long), torch.ones(b, 4, dtype=torch.long)
+    order, age = ab.word_order(facts, d), torch.arange(n - 1, -1, -1)
+    t = {f"M{i}": (net.E[i](facts) * order).sum(2) + net.T[i](age) for i in range(3)}
+    t["u0"] = (net.B(question) * ab.word_order(question, d)).sum(1)
+    for i in (0, 1):
+        read, _ = ab.attention(t[f"u{i}"][:, None], t[f"M{i}"], t[f"M{i + 1}"], score=ab.dot)
+        t[f"u{i + 1}"] = t[f"u{i}"] + read[:, 0]
+    t["logits"] = net.W(t["u2"])
+    read = net(facts, question, torch.ones(b, n, dtype=torch.bool))
+    torch.testing.assert_close(t["logits"], read.logits)
+    return t
+
+
 def three_branches():
     """As the page does; the package gives the same."""
     w, t = SIZES["w"], {name: torch.randn(n, d) for name in QKV}
@@ -524,6 +552,7 @@ TRACES += (layers_mixed,)
 TRACES += (selective_node, four_normalisers)
 TRACES += (cheap_ways, cheap_map, cheap_blocks, three_branches)
 TRACES += (task_enters, two_pointers)
+TRACES += (hops_chain, hops_network)
 TRACES = {trace.__name__: trace for trace in TRACES}
 
 
