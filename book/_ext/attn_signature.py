@@ -180,6 +180,13 @@ def asked() -> Matrix:
     return [softmax([3.0 if j == place else 0.0 for j in range(12)]) for place in places]
 
 
+def hierarchy() -> Matrix:
+    """Shares of the words of six sentences: a softmax over words, times one over sentences."""
+    sentences = softmax([0.2, -0.6, 1.4, 0.1, -1.0, 0.6])
+    rows = [softmax([1.6 * math.sin(1.9 * i + 2.3 * j) for j in range(6)]) for i in range(6)]
+    return [[2 * a * share for share in row] for a, row in zip(sentences, rows, strict=True)]
+
+
 def cut_off() -> Matrix:
     """One distribution at rising temperature; each row without its tail, as top-p cuts it."""
     rows = []

@@ -28,6 +28,7 @@ SIZES |= {"d_q": 17, "d_k": 19, "d_v": 23, "d_h": 29, "p": 31, "n": 37}
 b, q, k, d, h, v, d_q, d_k, d_v, d_h, p, n = SIZES.values()
 SIZES["hp"] = h * p
 SIZES |= {"w": 4, "2w": 8, "c": 10}  # a window, two of them, the blocks that n is cut into
+SIZES |= {"s": 6}  # sentences of a document; w are the words of each
 NONE = float("nan")  # a masked cell
 QKV = ("queries", "keys", "values")
 
@@ -236,6 +237,22 @@ def selective_node():
     node = ab.SelectiveNode(ab.Relevance(d, d, 2, task_size=d), keep=2)
     found = node(t["queries"], t["keys"], t["values"], t["task"])
     return t | {"logits": found.relevance, "kept": found.kept, "output": found.output}
+
+
+def hierarchy():
+    """Both levels; the last words of each sentence are padding, and so is the last sentence."""
+    s, w = SIZES["s"], SIZES["w"]
+    t = {"words": torch.randn(b, s, w, d), "mask": torch.rand(b, s, w) > 0.3}
+    t["mask"][:, -1] = False
+    model = ab.HierarchicalAttention(ab.LearnedQuery(d), ab.LearnedQuery(d))
+    found = model(t["words"], t["mask"])
+    t |= {"context": model.words.query, "Context": model.sentences.query}
+    t["scores"] = torch.tanh(model.words.W(t["words"])) @ t["context"]
+    t["Scores"] = torch.tanh(model.sentences.W(found.vectors)) @ t["Context"]
+    t["Mask"] = t["mask"].any(-1)
+    t["Weights"] = ab.masked_softmax(t["Scores"], t["Mask"])
+    assert torch.allclose(t["Weights"], found.sentences)
+    return t | {"weights": found.words, "vectors": found.vectors, "document": found.output}
 
 
 def four_normalisers():
@@ -549,7 +566,7 @@ TRACES += (transformer, encoder_block, decoder_block, cache, pre_post)
 TRACES += (block_today, grouped_heads, two_readings)
 TRACES += (luong_step, local_window, masks_combined, window_blocks)
 TRACES += (layers_mixed,)
-TRACES += (selective_node, four_normalisers)
+TRACES += (selective_node, hierarchy, four_normalisers)
 TRACES += (cheap_ways, cheap_map, cheap_blocks, three_branches)
 TRACES += (task_enters, two_pointers)
 TRACES += (hops_chain, hops_network)

@@ -17,7 +17,7 @@ from experiments import kernel_regression as kr
 from experiments import reversal, stored, transformers, translation, translators
 
 FETCHED = {"everyday", "transformer_everyday"}  # experiments whose corpus is not made here
-FETCHED |= {"language_model", "language_parts", "heads"}
+FETCHED |= {"language_model", "language_parts", "heads", "reviews"}
 NAMES = sorted(path.stem for path in stored.FOLDER.glob("*.json"))
 # Measured on these traces: 1 and 2 threads differ by 3e-7 of a value, torch's and MKL's oldest and
 # newest instructions by up to 6e-5, float64 and float32 by 4e-6.

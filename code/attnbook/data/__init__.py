@@ -1,8 +1,9 @@
 """Corpora, vocabularies and batches. Knows no model.
 
 A corpus is one function that gives AlignedPair: `grammar_corpus` is in the package, `fra_eng` and
-`alibi` are fetched. `shakespeare`, fetched too, gives a text. `haystack` makes examples of numbers,
-`stories` makes stories with questions, and `babi` reads those of others.
+`alibi` are fetched. `shakespeare`, fetched too, gives a text; `movie_reviews` and `rated_reviews`
+give documents. `haystack` makes examples of numbers, `stories` makes stories with questions, and
+`babi` reads those of others.
 """
 
 from __future__ import annotations
@@ -10,6 +11,14 @@ from __future__ import annotations
 from .alibi import alibi
 from .babi import babi, read_babi
 from .batches import Batch, collate, length_batches
+from .documents import (
+    RatedReview,
+    Review,
+    movie_reviews,
+    pad_documents,
+    rated_reviews,
+    words_of,
+)
 from .fetch import CorpusError, why_missing
 from .fra_eng import fra_eng
 from .grammar import grammar_corpus
@@ -30,6 +39,8 @@ __all__ = [
     "Batch",
     "CorpusError",
     "Haystack",
+    "RatedReview",
+    "Review",
     "Splits",
     "Stories",
     "Story",
@@ -41,10 +52,14 @@ __all__ = [
     "grammar_corpus",
     "haystack",
     "length_batches",
+    "movie_reviews",
     "pack_stories",
+    "pad_documents",
+    "rated_reviews",
     "read_babi",
     "shakespeare",
     "stories",
     "tokenize",
     "why_missing",
+    "words_of",
 ]

@@ -18,6 +18,8 @@ _RAW = "https://raw.githubusercontent.com"
 _FRA_ENG = f"{_RAW}/modelexlab/data/adddaf33ac35572bcfeb421efec29435e7ea9332"
 _ALIBI = f"{_RAW}/fyvo/AlibiWordAlignments/fb45a5b76aa542566ac5ad7674d1a31b1be88d97/ali"
 _CHAR_RNN = f"{_RAW}/karpathy/char-rnn/6f9487a6fe5b420b7ca9afb0d7c078e37c1d1b4e"
+_NLTK = f"{_RAW}/nltk/nltk_data/5db857e6f7df11eabb5e5665836db9ec8df07e28/packages/corpora"
+_VADER = f"{_RAW}/cjhutto/vaderSentiment/18c86513ea60b02fce8f3b1b598da43042d91b08"
 _ALIBI_LICENCE = "CC BY-SA 4.0 (annotations: Xu and Yvon, LREC 2016); texts from Wikisource"
 
 # Five stories, "French title_English title": bytes and SHA-256 of the French text, of the English
@@ -69,6 +71,18 @@ PINNED = {
         "86c4e6aa9db7c042ec79f339dcb96d42b0075e16b8fc2e86bf0ca57e2dc565ed",
         "public domain",
     ),
+    "movie_reviews.zip": Pinned(
+        f"{_NLTK}/movie_reviews.zip",
+        4_004_848,
+        "a41211ae685019137410268134db6a1a14428c89b671eb83056151a878539008",
+        "CC BY 4.0 (Pang and Lee 2004, by way of nltk_data)",
+    ),
+    "amazonReviewSnippets_GroundTruth.txt": Pinned(
+        f"{_VADER}/additional_resources/hutto_ICWSM_2014/amazonReviewSnippets_GroundTruth.txt",
+        369_450,
+        "e4559b1299fd793ab64794ba706421ce088b6c580b782529388997f7aedcc545",
+        "MIT (ratings: Hutto and Gilbert 2014; texts collected by Hu and Liu 2004, to be quoted)",
+    ),
 } | {
     f"alibi/{file}": Pinned(f"{_ALIBI}/{story}/{file}", size, sha256, _ALIBI_LICENCE)
     for story, files in ALIBI_STORIES.items()
@@ -79,4 +93,6 @@ CORPORA = {
     "fra_eng": ("fra-eng.zip",),
     "alibi": tuple(name for name in PINNED if name.startswith("alibi/")),
     "shakespeare": ("tinyshakespeare.txt",),
+    "movie_reviews": ("movie_reviews.zip",),
+    "rated_reviews": ("amazonReviewSnippets_GroundTruth.txt",),
 }
