@@ -167,28 +167,43 @@ def right(score, x: Corpus) -> dict[str, float]:
 
 
 def rivals(x: Corpus) -> dict[str, dict[str, float]]:
-    """The share of chance, of a sentence with "return" in it, and of counting words."""
-    vocabulary, real = load()[0], (x.words > 0).any(2)
-    chance = x.gold.sum(2) / real.sum(1)[:, None]
-    (says,), (said,), ratio = (
-        vocabulary.encode(["return"]),
-        vocabulary.encode(["returned"]),
-        counted(),
-    )
+    """The share of chance, of a sentence with "return" in it, and of counting words.
+
+    Where several sentences, or none, have the word, one of them all is drawn: the expected share.
+    """
+    vocabulary, real, ratio = load()[0], (x.words > 0).any(2), counted()
+    says, said, begins = vocabulary.encode(["return", "returned", "returns"])
+    has = ((x.words == says) | (x.words == said)).any(2)  # (n, s)
+    some, first = has.any(1), x.words[..., 0] == begins
+    blind, drawn = _drawn(x, real), _drawn(x, torch.where(some[:, None], has, real))
 
     def count(words, question):
         total = ratio[question][torch.arange(len(words))[:, None, None], words].sum(2)
         return total.masked_fill(~real, float("-inf"))
 
-    def listed(words, question):
-        has = ((words == says) | (words == said)).any(2).float()
-        return has.masked_fill(~real, -1.0)
+    def of(shares, **more):
+        return dict(zip(QUESTIONS, shares.tolist(), strict=True)) | more
 
+    docs, sentences, opening = (found.sum().item() for found in (some, has, first))
     return {
-        "chance": dict(zip(QUESTIONS, chance.mean(0).tolist(), strict=True)),
-        "the word return": right(listed, x),
+        "chance": of(blind.mean(0)),
+        "the word return": of(drawn.mean(0)),
+        "chance, where it stands": of(blind[some].mean(0), docs=docs),
+        "the word return, where it stands": of(drawn[some].mean(0), docs=docs),
+        "sentences with the word return": of(_said(x, has), sentences=sentences),
+        "sentences that begin with returns": of(_said(x, first), sentences=opening),
         "words counted": right(count, x),
     }
+
+
+def _drawn(x: Corpus, which: Tensor) -> Tensor:
+    """How likely a sentence that is drawn from some (n, s) answers each question: (n, q)."""
+    return (x.gold & which[:, None]).sum(2) / which.sum(1, keepdim=True)
+
+
+def _said(x: Corpus, which: Tensor) -> Tensor:
+    """The shares of some sentences (n, s) that answer each question: (q,)."""
+    return (x.gold & which[:, None]).sum((0, 2)) / which.sum()
 
 
 def corpus() -> str:

@@ -74,21 +74,20 @@ class Layer(nn.Module):
             return self.back(self.hidden(torch.cat([looked_for, t], -1)).relu())
         return (1 + self.gate(task)) * self.W_q(looked_for)
 
-    def forward(self, x: Items, own: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        task = x.task
-        looked_for = self.colour(x.colour) + self.shape(x.shape)
-        query = self.query(looked_for, task)
-        if own is not None:  # (h,), the task that each head is told, whatever is asked
-            parts = torch.stack([self.query(looked_for, torch.full_like(task, t)) for t in (0, 1)])
-            chosen = parts.unflatten(-1, (self.heads, -1))[own, :, torch.arange(self.heads)]
-            query = chosen.transpose(0, 1).flatten(1)
+    def forward(self, x: Items) -> tuple[Tensor, Tensor]:
+        context, weights = self.read(x)
+        return self.output(context.flatten(1)), weights
+
+    def read(self, x: Items) -> tuple[Tensor, Tensor]:
+        """What each head brings, context (b, h, d), and its weights (b, h, N)."""
+        query = self.query(self.colour(x.colour) + self.shape(x.shape), x.task)
         keys = self.W_k(self.colour(x.colours) + self.shape(x.shapes))
         values = self.W_v(self.value(x.values))
         split = (self.heads, -1)
         q = query[:, None].unflatten(-1, split).transpose(1, 2)
         k, v = (y.unflatten(-1, split).transpose(1, 2) for y in (keys, values))
         context, weights = attention(q, k, v)
-        return self.output(context.transpose(1, 2).flatten(1)), weights[:, :, 0]
+        return context[:, :, 0], weights[:, :, 0]
 
 
 def train(form: str, heads: int, seed: int, *, rate: float = RATE, steps: int = STEPS):
@@ -107,13 +106,12 @@ def train(form: str, heads: int, seed: int, *, rate: float = RATE, steps: int = 
 def judge(model: Layer, seed: int = 10**6) -> dict[str, float]:
     """Accuracy; the weight on the item that is asked for; what each head does under each task.
 
-    A head's own task is the one under which more of its weight lies on what is asked for. `told`
-    is the accuracy when each head is told its own task, whatever is asked.
+    A head's own task is the one under which more of its weight lies on what is asked for.
     """
     items = Items(2000, torch.Generator().manual_seed(seed))
     logits, weights = model(items)
     at, mean, chosen = torch.arange(2000), weights.mean(1), weights.argmax(-1)
-    serves = torch.stack([_share(weights, items.gold, items.task == t) for t in (0, 1)])  # (2, h)
+    serves = served(weights, items)
     own = serves.argmax(0)
     parked = []
     for head, task in enumerate(own):
@@ -121,19 +119,24 @@ def judge(model: Layer, seed: int = 10**6) -> dict[str, float]:
         parked.append(_fixed(chosen[rows, head], items, rows))
     found = {
         "loss": F.cross_entropy(logits, items.answer),
-        "accuracy": _right(logits, items),
+        "accuracy": right(logits, items),
         "of two": (mean[at, items.gold] > mean[at, items.rival]).float().mean(),
         "its task": serves.amax(0).mean(),
         "the other": serves.amin(0).mean(),
         "parked": torch.stack(parked).mean(),
         "serve colour": (own == 0).float().mean(),
-        "told": _right(model(items, own)[0], items),
     }
     return {name: value.item() for name, value in found.items()}
 
 
-def _right(logits: Tensor, items: Items) -> Tensor:
+def right(logits: Tensor, items: Items) -> Tensor:
+    """The share of right answers."""
     return (logits.argmax(-1) == items.answer).float().mean()
+
+
+def served(weights: Tensor, items: Items) -> Tensor:
+    """The mean weight of each head on what is asked for, under either task: (2, h)."""
+    return torch.stack([_share(weights, items.gold, items.task == t) for t in (0, 1)])
 
 
 def _share(weights: Tensor, item: Tensor, rows: Tensor) -> Tensor:
