@@ -8,6 +8,9 @@ an opinion of the writer ("mine"); it alone decides the label. What else there i
 - "three decoys": three sentences with opinions of others, for or against by chance.
 - "shortcut": a decoy; and the first word of the document names a genre that goes with the label
   in nine of ten documents of the training set, and in half of the test set.
+
+What a model read is judged by flips: a word of praise becomes one of blame in its place, or the
+other way round, and the rest of the document stays. If the answer turns, that sentence was read.
 """
 
 from __future__ import annotations
@@ -21,13 +24,14 @@ from torch import nn
 
 from attnbook.data import pad_documents
 
-from .readers import Reader, agreement, answers, attended, erasure, gradient, train
+from .readers import BETWEEN, Reader, agreement, answers, attended, erasure, gradient, train
 from .stored import load_into
 
 SEEDS = range(6)
 TASKS = ("evidence", "decoy", "three decoys", "shortcut")
 RIVALS = ("mean of words", "flat attention")  # on documents with a decoy
 TRAIN, TEST, EPOCHS, BATCH, RATE, D = 2000, 200, 6, 32, 1e-2, 32
+LONGER = {"layer between means": 30}  # epochs: without a softmax it takes longer
 KEPT = {"evidence": 0, "decoy": 1}  # the seed of the hierarchy whose weights are stored
 
 FILLERS = """the a this that on in at by from with and then when while near door table window street
@@ -43,6 +47,8 @@ MINE, OTHERS = "i me my we our".split(), "he she they his their".split()
 GENRES = ("horror", "comedy")
 VOCABULARY = sorted({*FILLERS, *OPINIONS[0], *OPINIONS[1], *MINE, *OTHERS, *GENRES})
 IDS = {word: n for n, word in enumerate(VOCABULARY)}
+OPPOSITE = dict(zip((*OPINIONS[0], GENRES[0]), (*OPINIONS[1], GENRES[1]), strict=True))
+OPPOSITE |= {other: word for word, other in OPPOSITE.items()}
 
 
 class Planted(NamedTuple):
@@ -83,18 +89,32 @@ def encode(sentences) -> list[list[int]]:
     return [[IDS[word] for word in sentence] for sentence in sentences]
 
 
+def flipped(sentences: list[list[str]], place: int) -> list[list[str]]:
+    """The sentences with the opinion, or the genre, of one of them turned into its opposite."""
+    turned = [OPPOSITE.get(word, word) for word in sentences[place]]
+    return [*sentences[:place], turned, *sentences[place + 1 :]]
+
+
+def turns(model: Reader, tests: list[Planted], places: list[int]) -> float:
+    """The share of the documents whose answer turns when this sentence of each is flipped."""
+    before = answers(model, [encode(one.sentences) for one in tests]) > 0
+    pairs = zip(tests, places, strict=True)
+    after = answers(model, [encode(flipped(one.sentences, place)) for one, place in pairs]) > 0
+    return (before != after).float().mean().item()
+
+
 def read(model: Reader, tests: list[Planted]) -> dict[str, float]:
     """Shares of the documents: right answers, and where each measure has its maximum.
 
-    `only evidence` and `only decoy`: right answers where all other sentences are taken away.
+    `flip`: answers that turn when the evidence, the (first) decoy or the first sentence is flipped.
     """
     given, labels = [encode(one.sentences) for one in tests], torch.tensor([t.label for t in tests])
-    right = lambda docs: ((answers(model, docs) > 0) == labels.bool()).float().mean().item()  # noqa: E731
-    row = {"accuracy": right(given)}
-    row["only evidence"] = right([[d[t.evidence]] for d, t in zip(given, tests, strict=True)])
-    if all(t.decoys for t in tests):
-        row["only decoy"] = right([[d[t.decoys[0]]] for d, t in zip(given, tests, strict=True)])
-    if model.kind != "mean of words":
+    row = {"accuracy": ((answers(model, given) > 0) == labels.bool()).float().mean().item()}
+    row["flip evidence"] = turns(model, tests, [one.evidence for one in tests])
+    if all(one.decoys for one in tests):
+        row["flip decoy"] = turns(model, tests, [one.decoys[0] for one in tests])
+    row["flip first"] = turns(model, tests, [0] * len(tests))
+    if model.kind in ("flat attention", "hierarchy"):
         found = {"attention": attended, "erasure": erasure, "gradient": gradient}
         weights = {name: [f(model, document) for document in given] for name, f in found.items()}
         for name, each in weights.items():
@@ -114,7 +134,13 @@ def trained(kind: str, task: str, seed: int, steps: int | None = None) -> tuple[
     torch.manual_seed(seed)
     model = Reader(kind, len(IDS), D)
     labels = torch.tensor([float(one.label) for one in made])
-    options = {"epochs": EPOCHS, "size": BATCH, "rate": RATE, "seed": seed, "steps": steps}
+    options = {
+        "epochs": LONGER.get(kind, EPOCHS),
+        "size": BATCH,
+        "rate": RATE,
+        "seed": seed,
+        "steps": steps,
+    }
     return model, train(model, [encode(one.sentences) for one in made], labels, **options)
 
 
@@ -137,7 +163,7 @@ def run(seed: int, keep: Callable[[str, nn.Module], None]) -> list[dict]:
     rows = []
     for task in TASKS:
         tests = documents(TEST, task, 10**4 + seed, test=True)
-        for kind in (*(RIVALS if task == "decoy" else ()), "hierarchy"):
+        for kind in (*((*RIVALS, *BETWEEN) if task == "decoy" else ()), "hierarchy"):
             model, losses = trained(kind, task, seed)
             row = {"seed": seed, "task": task, "kind": kind, **read(model, tests)}
             row["loss"] = sum(losses[-50:]) / 50
@@ -167,5 +193,7 @@ def reread() -> dict[str, dict[str, float]]:
 
 def trace() -> dict[str, list[float]]:
     """The first steps of the hierarchy on each task, and of its rivals on one."""
-    each = [("hierarchy", task) for task in TASKS] + [(kind, "decoy") for kind in RIVALS]
+    each = [("hierarchy", task) for task in TASKS] + [
+        (kind, "decoy") for kind in (*RIVALS, *BETWEEN)
+    ]
     return {f"{kind}, {task}": trained(kind, task, 0, steps=12)[1] for kind, task in each}

@@ -7,6 +7,7 @@ Nothing in it knows the order of words. The kinds differ in how they pool, and i
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from attnbook.hierarchical import HierarchicalAttention, LearnedQuery, MeanPooli
 from .loop import learn
 
 KINDS = ("first word", "mean of words", "mean of means", "flat attention", "hierarchy")
+BETWEEN = ("attention to words", "attention to sentences", "layer between means")  # half of one
 POOL = 8  # batches whose documents are sorted together by their number of sentences
 
 Document = Sequence[Sequence[int]]
@@ -34,11 +36,27 @@ class Reading(NamedTuple):
     sentences: Tensor
 
 
+class BentMean(nn.Module):
+    """A mean and a layer, tanh(W mean + b); shapes and weights as `MeanPooling`."""
+
+    def __init__(self, d: int):
+        super().__init__()
+        self.mean, self.layer = MeanPooling(), nn.Linear(d, d)
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        mean, weights = self.mean(x, mask)
+        return torch.tanh(self.layer(mean)), weights
+
+
 class Reader(nn.Module):
-    """Pool the words of documents in one of the ways of `KINDS`.
+    """Pool the words of documents in one of the ways of `KINDS` and `BETWEEN`.
+
+    A kind in `BETWEEN` has two levels and at most one softmax: over the words of each sentence,
+    over the sentences, or none but a layer between the two means.
 
     Shapes: ids (b, s, w), mask (b, s, w) -> `Reading`. In a flat kind, which pools all words at
-    once, the weight of a sentence is that of its words together.
+    once, the weight of a sentence is that of its words together. Dropout acts on the
+    word vectors; on the pooled vector it would act on the only one that a document has left.
     """
 
     def __init__(self, kind: str, words: int, d: int, dropout: float = 0.0):
@@ -46,23 +64,31 @@ class Reader(nn.Module):
         self.kind = kind
         self.embedding = nn.Embedding(words, d)
         nn.init.normal_(self.embedding.weight, std=0.1)
-        attends = kind in ("flat attention", "hierarchy")
-        make = (lambda: LearnedQuery(d)) if attends else MeanPooling
-        levels = kind in ("mean of means", "hierarchy")
-        self.pool = HierarchicalAttention(make(), make()) if levels else make()
+        ask = partial(LearnedQuery, d)
+        levels = {
+            "mean of means": (MeanPooling, MeanPooling),
+            "hierarchy": (ask, ask),
+            "attention to words": (ask, MeanPooling),
+            "attention to sentences": (MeanPooling, ask),
+            "layer between means": (partial(BentMean, d), MeanPooling),
+        }
+        if kind in levels:
+            self.pool = HierarchicalAttention(*(make() for make in levels[kind]))
+        else:
+            self.pool = ask() if kind == "flat attention" else MeanPooling()
         self.out, self.dropout = nn.Linear(d, 1), nn.Dropout(dropout)
 
     def forward(self, ids: Tensor, mask: Tensor, x: Tensor | None = None) -> Reading:
         if self.kind == "first word":
             ids, mask = ids[:, :1, :1], mask[:, :1, :1]
-        x = self.embedding(ids) if x is None else x  # (b, s, w, d)
+        x = self.dropout(self.embedding(ids) if x is None else x)  # (b, s, w, d)
         if isinstance(self.pool, HierarchicalAttention):
             output, words, sentences, _ = self.pool(x, mask)
         else:
             output, words = self.pool(x.flatten(1, 2), mask.flatten(1))
             words = words.unflatten(1, mask.shape[1:])
             sentences = words.sum(-1)
-        return Reading(self.out(self.dropout(output)).squeeze(-1), words, sentences)
+        return Reading(self.out(output).squeeze(-1), words, sentences)
 
 
 def batches(sizes: Sequence[int], size: int, epochs: int, seed: int) -> list[list[int]]:
@@ -103,7 +129,10 @@ def train(
     drop: float = 0.0,
     steps: int | None = None,
 ) -> list[float]:
-    """Train a reader in place, each time without a share `drop` of the words; the losses."""
+    """Train a reader in place, each time without a share `drop` of the words; the losses.
+
+    Afterwards it is in evaluation mode.
+    """
     plan = batches([len(document) for document in documents], size, epochs, seed)[:steps]
 
     def loss(step: int) -> Tensor:
@@ -111,7 +140,9 @@ def train(
         logits = model(*thinned([documents[i] for i in chosen], drop)).logits
         return F.binary_cross_entropy_with_logits(logits, labels[chosen])
 
-    return learn(model, loss, steps=len(plan), rate=rate, warmup=0.1, clip=1.0, fused=True)
+    losses = learn(model, loss, steps=len(plan), rate=rate, warmup=0.1, clip=1.0, fused=True)
+    model.eval()
+    return losses
 
 
 @torch.no_grad()
