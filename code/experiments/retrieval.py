@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import random
 import re
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -258,4 +259,5 @@ def run(seed: int) -> list[dict]:
     row = {"rule": by_rule(of, judged, order), "gold": told, "copies": of_two(alone, several, seed)}
     numbers = [number.item() for number in readers["retrieved"].parameters()]
     counts = {"sentences": [len(alone), len(several)], "numbers": numbers}
+    counts["python"] = list(sys.version_info[:2])  # whose help topics they are
     return [*rows, {"seed": seed, **row, **counts}]

@@ -120,7 +120,7 @@ def test_what_it_refuses():
 def test_a_hop_is_judged_by_the_facts_it_reads_most():
     class Fixed(torch.nn.Module):
         def forward(self, facts, questions, mask):
-            weights = torch.eye(4)[torch.tensor([[0, 2], [1, 1]])]
+            weights = torch.eye(4)[torch.tensor([[0, 2], [1, 1]])] + torch.arange(4) / 99
             return ab.hops.Read(torch.eye(9)[torch.tensor([3, 4])], weights)
 
     of = ab.data.Stories(None, None, torch.tensor([3, 5]), None, torch.tensor([[2, 0], [1, 3]]))
@@ -129,5 +129,6 @@ def test_a_hop_is_judged_by_the_facts_it_reads_most():
         "accuracy": 0.5,
         "found": 0.75,
         "all": 0.5,
+        "at_once": 0.5,
         "reads": [[0.5, 0.5], [1.0, 0.0]],
     }
