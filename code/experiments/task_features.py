@@ -53,8 +53,11 @@ class Layer(nn.Module):
         super().__init__()
         self.form, self.heads = form, heads
         self.colour, self.shape = nn.Embedding(N, D), nn.Embedding(N, D)
-        self.value, self.task = nn.Embedding(VALUES, D), nn.Embedding(2, D)
-        self.W_q = nn.Linear(2 * D if form == "concatenated" else D, D)
+        self.value, task = nn.Embedding(VALUES, D), nn.Embedding(2, D)
+        W_q = nn.Linear(2 * D if form == "concatenated" else D, D)
+        # both are drawn for every form, so that what they share begins alike
+        self.task = None if form in ("none", "gate") else task
+        self.W_q = None if form == "hidden layer" else W_q
         self.W_k, self.W_v = nn.Linear(D, D), nn.Linear(D, D)
         self.hidden = nn.Linear(2 * D, 2 * D) if form == "hidden layer" else None
         self.back = nn.Linear(2 * D, D) if form == "hidden layer" else None
@@ -63,16 +66,16 @@ class Layer(nn.Module):
 
     def query(self, looked_for: Tensor, task: Tensor) -> Tensor:
         """The query (b, d) under a task (b,)."""
-        t = self.task(task)
         if self.form == "none":
             return self.W_q(looked_for)
+        if self.form == "gate":
+            return (1 + self.gate(task)) * self.W_q(looked_for)
+        t = self.task(task)
         if self.form == "added":
             return self.W_q(looked_for + t)
         if self.form == "concatenated":
             return self.W_q(torch.cat([looked_for, t], -1))
-        if self.form == "hidden layer":
-            return self.back(self.hidden(torch.cat([looked_for, t], -1)).relu())
-        return (1 + self.gate(task)) * self.W_q(looked_for)
+        return self.back(self.hidden(torch.cat([looked_for, t], -1)).relu())
 
     def forward(self, x: Items) -> tuple[Tensor, Tensor]:
         context, weights = self.read(x)

@@ -29,8 +29,8 @@ QUERIES = ("both", "first")  # of which people the query is made
 MOST, FEW = 0.7, 0.3  # share of the pairs in training that stand in one report
 KINDS = (("both", MOST), ("first", MOST), ("first", FEW))
 BRIEF = range(3)  # seeds of the last kind
-KINDS = sorted(set(VERBS.values()))
-NOTHING = 2 * len(KINDS)  # the answer that there is no relation
+DEEDS = sorted(set(VERBS.values()))
+NOTHING = 2 * len(DEEDS)  # the answer that there is no relation
 D, BATCH, N, STEPS = 48, 64, 3000, 500
 RATES = (3e-3, 1e-2, 3e-2)
 RATE = 1e-2  # the best of them for both people; the control has the same
@@ -57,7 +57,7 @@ class Texts:
             both = (one, 0), (two, after)
             people.append([x.spans[who][1] + at for x, at in both for who in ("who", "whom")])
             verbs.append([x.verb + at for x, at in both])
-            kinds.append([KINDS.index(VERBS[x.tokens[x.verb]]) for x, _ in both])
+            kinds.append([DEEDS.index(VERBS[x.tokens[x.verb]]) for x, _ in both])
         self.vocabulary = vocabulary or Vocabulary(words)
         rows = [torch.tensor(self.vocabulary.encode(text)) for text in words]
         self.tokens = nn.utils.rnn.pad_sequence(rows, batch_first=True)
