@@ -10,6 +10,7 @@ import pytest
 import torch
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
 
 from attnbook import plots
 from attnbook.widgets import bundle
@@ -253,3 +254,16 @@ def test_a_figure_in_two_forms_is_drawn_for_the_text_and_for_a_phone():
     assert told["narrow"]["height"] > told["height"]
     with pytest.raises(ValueError, match=r"draw must keep to 3\.25 inches, got 6\.4"):
         plots.figure(lambda columns, width: plots.heatmap(weights, columns=3), 3)
+
+
+def test_a_name_stands_beside_its_curve():
+    figure = Figure(figsize=(3, 2))
+    axis = figure.subplots()
+    axis.plot([0, 1], [0, 1])
+    plots.label(axis, "far", (0.2, 0.8), (0.5, 0.5), color="#2a5fac")
+    plots.label(axis, "near", (0.6, 0.5), ha="right")
+    far, near = axis.texts
+    assert far.get_position() == (0.2, 0.8) and far.xy == (0.5, 0.5)
+    assert far.arrow_patch.get_edgecolor()[:3] == to_rgb("#2a5fac")
+    assert near.get_position() == (0.6, 0.5) and near.arrow_patch is None
+    assert (far.get_va(), near.get_ha()) == ("center", "right")

@@ -14,6 +14,7 @@ from .look import (
     colormap,
     difference_colormap,
     figure_png,
+    label,
     style,
 )
 from .maps import heatmap
@@ -33,5 +34,6 @@ __all__ = [
     "figure",
     "figure_png",
     "heatmap",
+    "label",
     "style",
 ]

@@ -112,6 +112,24 @@ def figure_png(figure: Figure) -> tuple[bytes, int, int]:
     return stored.getvalue(), width, height
 
 
+def label(axis, words: str, at, to=None, **look) -> None:
+    """Write the name of a curve beside it, where a legend would make the eye go to and fro.
+
+    Args:
+        axis: the axes.
+        words: the name.
+        at: (x, y) of the words, in the axes' own numbers.
+        to: (x, y) of a point of the curve, to which a thin line leads. None: no line.
+        look: properties of the text, such as `color` (give it the curve's), `ha` and `va`.
+    """
+    look = {"va": "center", "fontsize": 9} | look
+    lead = {"arrowstyle": "-", "color": look.get("color", MUTED), "linewidth": 0.8, "shrinkA": 1}
+    lead |= {"shrinkB": 0, "linestyle": "-"}
+    axis.annotate(
+        words, to or at, at, arrowprops=lead if to else None, annotation_clip=False, **look
+    )
+
+
 def colormap() -> LinearSegmentedColormap:
     """The one scale of weights: light to dark blue, even in lightness, blank below."""
     return LinearSegmentedColormap.from_list("attnbook", RAMP).with_extremes(under="white")

@@ -55,3 +55,21 @@ def test_a_point_of_the_verdict_shows_its_row(visit, server, width):
         page.mouse.move(bar["x"], bar["y"] + bar["height"] / 2)
         assert page.locator(".attn-recall .readout:visible").count() == 1
         page.locator("details.hide table").first.wait_for(state="hidden")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_each_mark_of_the_verdict_has_its_name_and_none_covers_another(visit, server, width):
+    with visit(server, width=width) as shown:
+        shown.page.goto(f"{server}book/selection.html")
+        names = shown.page.evaluate(
+            """() => [...document.querySelectorAll(".attn-recalls")].map((panel) =>
+              [...panel.querySelectorAll(".mark")].map((mark) => {
+                const box = mark.querySelector(".label")?.getBoundingClientRect();
+                return box && [box.left, box.top, box.right, box.bottom]; }))"""
+        )
+        assert len(names) == 4 and all(all(panel) for panel in names)
+        for panel in names:
+            for n, (left, top, right, bottom) in enumerate(panel):
+                for x, y, x_end, y_end in panel[:n]:
+                    apart = right <= x or x_end <= left or bottom <= y + 3 or y_end <= top + 3
+                    assert apart  # lines of text may stand close
