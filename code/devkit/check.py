@@ -20,6 +20,7 @@ from devkit.clean import (
     joined,
     tags,
 )
+from devkit.gates import at_small_sizes
 from devkit.pictures import is_drawn, mark_of, shown_widgets
 
 MAX_FIGURE = 60_000  # bytes
@@ -145,10 +146,16 @@ def repeatable(nb):
 
 
 def gated_cells(nb):
-    """A gpu cell's output is never compared."""
+    """A gpu cell's output is never compared; a test can run it on the CPU at small sizes."""
     for number, cell in enumerate(code_cells(nb), start=1):
-        if "gpu" in tags(cell) and "nbval-ignore-output" not in tags(cell):
+        if "gpu" not in tags(cell):
+            continue
+        if "nbval-ignore-output" not in tags(cell):
             yield f"code cell {number} is tagged gpu but not nbval-ignore-output"
+        try:
+            at_small_sizes(cell.source, cell.metadata.get("attnbook", {}).get("small", {}))
+        except ValueError as error:
+            yield f"code cell {number}: {error}"
 
 
 def stubbed_widgets(nb):

@@ -1,5 +1,6 @@
 """What this machine lacks for a tagged cell: one answer for the runner and for the tests."""
 
+import ast
 import functools
 import os
 
@@ -43,3 +44,47 @@ def why_skipped(tags) -> str | None:
     if "data" in tags and (reason := why_no_corpora()):
         return f"cell tagged `data`: {reason}; ATTNBOOK_DATA can name a folder with the corpora"
     return None
+
+
+def at_small_sizes(source: str, small: dict) -> ast.Module:
+    """The code of a `gpu` cell as a test runs it: on the CPU, with small values for its names.
+
+    The cell begins with assignments to plain names, one of which is `device = "cuda"`; nothing
+    after them says where it runs. `small` is the entry of that name in the cell's metadata, a value
+    for each name at the top that is too large for a CPU.
+
+    Raises:
+        ValueError: the cell is in another form; the message says what it must have.
+    """
+    tree, left = ast.parse(source), {"device": "cpu"} | small
+    device = None
+    for statement in tree.body:
+        if not isinstance(statement, ast.Assign) or not left:
+            break
+        (target, *others), value = statement.targets, statement.value
+        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+            names, values = target.elts, value.elts
+            value.elts = [_small(name, old, left) for name, old in zip(names, values, strict=True)]
+        else:
+            names, values = [target], [value]
+            statement.value = _small(target, value, left)
+        if others or not all(isinstance(name, ast.Name) for name in names):
+            break
+        at = {name.id: old for name, old in zip(names, values, strict=True)}
+        device = at.get("device", device)
+    if not (isinstance(device, ast.Constant) and device.value == "cuda"):
+        raise ValueError('a gpu cell must begin with names, among them device = "cuda"')
+    if left:
+        raise ValueError(f"`small` names what the cell has not at its top: {', '.join(left)}")
+    for node in ast.walk(tree):
+        said = isinstance(node, ast.Constant) and str(node.value).startswith("cuda")
+        if said or (isinstance(node, ast.Attribute) and node.attr == "cuda"):
+            raise ValueError("a gpu cell says where it runs once, in `device`: no other `cuda`")
+    return ast.fix_missing_locations(tree)
+
+
+def _small(name: ast.expr, value: ast.expr, left: dict) -> ast.expr:
+    """The small value of a name, taken out of what is left; else the value it has."""
+    if not isinstance(name, ast.Name) or name.id not in left:
+        return value
+    return ast.copy_location(ast.parse(repr(left.pop(name.id)), mode="eval").body, value)

@@ -28,6 +28,7 @@ OFFLINE = {"HTTPS_PROXY": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1
 OFFLINE |= {"no_proxy": ""}
 
 ALT = {"mystnb": {"image": {"alt": "A picture of something"}}}
+ON_GPU = 'device = "cuda"\nbig(device)'
 COMMITTED = sorted((ROOT / "book").glob("*.ipynb"))
 
 
@@ -52,7 +53,7 @@ def good():
         new_markdown_cell("# Title\n\n![a square](square.png)"),
         new_code_cell("1 + 1", outputs=[new_output("execute_result", {"text/plain": "2"})]),
         new_code_cell("draw()", outputs=[png()], metadata=ALT),
-        new_code_cell("big()", metadata={"tags": ["gpu", "nbval-ignore-output"]}),
+        new_code_cell(ON_GPU, metadata={"tags": ["gpu", "nbval-ignore-output"]}),
         new_code_cell("widget()", outputs=[view("a" * 32)], metadata=ALT),
     )
     model = {"model_name": "AnyModel", "state": {"_anywidget_id": "x.Y", "_esm": "stub"}}
@@ -76,6 +77,7 @@ def described(cell, **metadata):
     cell.metadata = nbformat.from_dict(metadata)
 
 
+GPU = {"tags": ["gpu", "nbval-ignore-output"]}
 BLANK = {"image": {"alt": "  "}}
 SVG = new_output("display_data", {"image/svg+xml": "<svg>" + "x" * 60_000})
 ERROR = new_output("error", ename="ValueError", evalue="no", traceback=[])
@@ -113,6 +115,9 @@ FAULTS = [  # what is wrong with which part of a good notebook, and words that n
     ("prints a table", lambda nb: printed(nb.cells[1], "right  a  b\none   0.22  –\ntwo   1.00")),
     ("ends with ';'", lambda nb: nb.cells[1].update(source="1 + 1;\n")),
     ("not nbval-ignore-output", lambda nb: nb.cells[3].metadata.update(tags=["gpu"])),
+    ("no other `cuda`", lambda nb: nb.cells[3].update(source=ON_GPU + "\nx.cuda()")),
+    ("must begin with names", lambda nb: nb.cells[3].update(source="big()")),
+    ("not at its top: n", lambda nb: described(nb.cells[3], attnbook={"small": {"n": 2}}, **GPU)),
     ("carries its source", lambda nb: widgets(nb)["a" * 32].update(state=STATE)),
     ("state is not saved", lambda nb: nb.metadata.pop("widgets")),
 ]
@@ -175,7 +180,7 @@ def small_notebook(path):
         new_code_cell("import ipywidgets\nipywidgets.IntSlider()", metadata=ALT | {"a": 1}),
         new_code_cell("print(time.time())", metadata={"tags": ["nbval-ignore-output"]}),
         new_code_cell("print(object())", metadata={"tags": ["nbval-ignore-output"]}),
-        new_code_cell("fast()", metadata={"tags": ["gpu", "nbval-ignore-output"]}),
+        new_code_cell(ON_GPU, metadata=GPU),
         new_code_cell("import os\nprint(os.environ['OMP_NUM_THREADS'], sys.executable)"),
     )
 
