@@ -21,7 +21,9 @@ def page():
     line = nodes.admonition("", nodes.title("", "Evidence"), classes=[attn_evidence.CLASS])
     line += nodes.paragraph("", "It helps.")
     inner = nodes.section("", nodes.title("", "Seeds"), nodes.paragraph("", "word " * 400))
-    section = nodes.section("", nodes.title("", "Title"), nodes.paragraph("", "Open. " * 200))
+    section = nodes.section(
+        "", nodes.title("", "Title"), nodes.paragraph("", "Open. " * attn_facts.WORDS)
+    )
     section += [line, nodes.paragraph("", "Closed. " * 600), inner]
     document = nodes.document(None, None)
     document += section

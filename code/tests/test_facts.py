@@ -42,13 +42,25 @@ def cell(lines: int):
 
 def test_reading_time_counts_words_and_visible_code():
     base = attn_facts.minutes(document())
-    assert attn_facts.minutes(document(prose(400))) - base == pytest.approx(2)
-    assert attn_facts.minutes(document(cell(30))) - base == pytest.approx(5)
+    assert attn_facts.minutes(document(prose(280))) - base == pytest.approx(2)
+    assert attn_facts.minutes(document(cell(60))) - base == pytest.approx(5)
     for tag in ("tag_hide-input", "tag_hide-cell"):
         folded = nodes.container("", cell(30), classes=["cell", tag])
         assert attn_facts.minutes(document(folded)) == base
     exercises = nodes.section("", prose(4000), ids=["exercises"])
     assert attn_facts.minutes(document(exercises)) == base
+
+
+def test_a_prediction_takes_two_minutes_beside_its_words():
+    def page(kind):
+        return document(nodes.admonition("", prose(140), classes=[kind]))
+
+    asked = attn_facts.minutes(page("attn-predict"))
+    assert asked - attn_facts.minutes(page("note")) == pytest.approx(2)
+    evidence = nodes.admonition("", nodes.title("", "Evidence"), classes=["attn-evidence"])
+    box = nodes.admonition("", prose(140), classes=["attn-predict"])
+    folded = document(evidence, box)
+    assert attn_facts.minutes(folded) < attn_facts.minutes(document()) + 0.1
 
 
 def test_times_are_said_in_round_numbers():
