@@ -181,10 +181,9 @@ def asked() -> Matrix:
 
 
 def hierarchy() -> Matrix:
-    """Shares of the words of six sentences: a softmax over words, times one over sentences."""
-    sentences = softmax([0.2, -0.6, 1.4, 0.1, -1.0, 0.6])
+    """Softmaxes over the words of six sentences, a row each; below them one over the sentences."""
     rows = [softmax([1.6 * math.sin(1.9 * i + 2.3 * j) for j in range(6)]) for i in range(6)]
-    return [[2 * a * share for share in row] for a, row in zip(sentences, rows, strict=True)]
+    return [*rows, softmax([0.2, -0.6, 1.4, 0.1, -1.0, 0.6])]
 
 
 def cut_off() -> Matrix:
