@@ -23,6 +23,7 @@ import torch
 from torch import Tensor, nn
 
 from attnbook.data import Vocabulary
+from attnbook.metrics import selection
 from attnbook.normalize import masked_softmax
 
 from .ladder import ladder
@@ -179,6 +180,13 @@ def accuracy(model: Reader, of: Library, questions: Questions, chosen: Tensor) -
     return right / len(chosen)
 
 
+def recall_of(chosen: Tensor, gold: Tensor, n: int) -> list[float]:
+    """The share of right sentences among the chosen ones (b, c), with its interval."""
+    kept = torch.zeros(len(gold), n, dtype=torch.bool).scatter(1, chosen, True)
+    mattered = [{(0, number)} for number in gold.tolist()]
+    return list(selection([row[None] for row in kept], mattered, samples=200).recall)
+
+
 def by_rule(of: Library, questions: Questions, order: Tensor) -> float:
     """Right answers without training: what follows the anchor in the best sentence that has it."""
     right = 0
@@ -253,6 +261,7 @@ def run(seed: int) -> list[dict]:
         chosen = order[:, :k]
         row = {"seed": seed, "k": k or len(of.told)}
         row["recall"] = (chosen == judged.gold[:, None]).any(1).double().mean().item()
+        row["kept"] = recall_of(chosen, judged.gold, len(of.told))
         row["words"] = lengths[chosen].sum(1).mean().item()
         rows.append(row | {n: accuracy(m, of, judged, chosen) for n, m in readers.items()})
     told = accuracy(readers["retrieved"], of, judged, judged.gold[:, None])

@@ -123,8 +123,10 @@ def test_a_hop_is_judged_by_the_facts_it_reads_most():
             weights = torch.eye(4)[torch.tensor([[0, 2], [1, 1]])] + torch.arange(4) / 99
             return ab.hops.Read(torch.eye(9)[torch.tensor([3, 4])], weights)
 
-    of = ab.data.Stories(None, None, torch.tensor([3, 5]), None, torch.tensor([[2, 0], [1, 3]]))
-    found = hops.judge(Fixed(), of)
+    there, support = torch.ones(2, 4, dtype=torch.bool), torch.tensor([[2, 0], [1, 3]])
+    found = hops.judge(Fixed(), ab.data.Stories(None, None, torch.tensor([3, 5]), there, support))
+    kept = found.pop("kept")
+    assert (kept["recall"][0], kept["precision"][0]) == (0.75, 1)
     assert found == {
         "accuracy": 0.5,
         "found": 0.75,
