@@ -158,3 +158,65 @@ def train(kind: str, seed: int, *, steps: int = STEPS, rate: float):
         return near_loss + F.cross_entropy(far[:, part].flatten(0, 1), batch.far[:, part].flatten())
 
     return model, learn(model, loss, steps=steps, rate=rate, warmup=0.2, clip=1.0, fused=True)
+
+
+def short(held: Tensor, bits: int) -> Tensor:
+    """Held numbers rounded to so many bits, with a scale of its own for each token."""
+    most = 2 ** (bits - 1) - 1
+    scale = held.abs().amax(-1, keepdim=True).clamp(min=1e-8) / most
+    return (held / scale).round() * scale
+
+
+def bytes_of(kind: Kind, bits: int = 32) -> float:
+    """What the cache of one token takes; fewer bits need a scale of 16."""
+    return kind.numbers * bits / 8 + (2 if bits < 32 else 0)
+
+
+def seen_through(width: int, sinks: int = 0) -> Tensor:
+    """Which keys a cache still has: the last `width`, and the first `sinks` of all."""
+    first = (torch.arange(N) < sinks) & causal_mask(N)
+    return window_mask(N, N, width, causal=True) | first
+
+
+@torch.no_grad()
+def judge(model: Layer, batch: Batch, *, bits: int = 32, mask: Tensor | None = None) -> dict:
+    """Right answers to near, to far where there is one, and to far where there is none."""
+    held = model.hold(batch)
+    held = short(held, bits) if bits < 32 else held
+    near, far = model.read(batch, held, causal_mask(N) if mask is None else mask)
+    there, part = (batch.source >= 0)[:, SETTLED:], slice(SETTLED, None)
+    right = (far.argmax(-1) == batch.far)[:, part]
+    found = {
+        "near": (near.argmax(-1) == batch.near)[:, part],
+        "far": right[there],
+        "none": right[~there],
+    }
+    return {name: x.float().mean().item() for name, x in found.items()}
+
+
+@cache
+def fresh(seed: int = JUDGE) -> Batch:
+    """Sequences that no training has."""
+    return draw(TEST, torch.Generator().manual_seed(seed))
+
+
+def reach(width: int, batch: Batch) -> float:
+    """The share of far tokens that lie among the last `width`: what a window can still find."""
+    back = torch.arange(N) - batch.source
+    there = (batch.source >= 0)[:, SETTLED:]
+    return (back < width)[:, SETTLED:][there].float().mean().item()
+
+
+def tried() -> list[dict]:
+    """The validation loss of each kind at each rate, seed 0."""
+    return [row for kind in KINDS for row in _ladder(kind)]
+
+
+def _ladder(kind: str) -> list[dict]:
+    def trial(rate: float) -> dict:
+        model, losses = train(kind, 0, rate=rate)
+        found = judge(model, fresh(VALIDATE))
+        row = {"kind": kind, "rate": rate, "loss": sum(losses[-20:]) / 20}
+        return row | {"wrong": 3 - sum(found.values())}
+
+    return ladder(trial, RATES, key="wrong")
