@@ -16,7 +16,7 @@
 # | Q1 read a block | 12 | 30 | ★★☆ | `read`, `finish` |
 # | Q2 join what several machines found | 8 | 20 | ★★☆ | `join` |
 # | Q3 a cache that keeps less | 10 | 20 | ★★☆ | `shorten`, `still_there` |
-# | Q4 find the bug | 6 | 20 | ★★★ | `value_gradient`, mended |
+# | Q4 find the bug | 8 | 20 | ★★★ | `value_gradient`, mended |
 # | Q5 a written question | 4, by hand | 10 | ★★☆ | three to six sentences |
 # | Q6 an experiment | 4, by hand | 20 | ★★☆ | a figure or a table, and what it shows |
 #
@@ -129,7 +129,7 @@ def still_there(n, width, first):
 # %% [markdown]
 # ## Q4. Find the bug
 #
-# *6 points, 20 minutes, ★★★.* `value_gradient` computes the gradient of the values in blocks of `w` keys. It gets queries and keys, for each query the natural logarithm `logs` of the sum of the exponentials of its scores, and the gradient `g` of the outputs. A score is the dot product divided by the square root of the number of features. With a single block the function is right. With more it is not, although the shapes are right and nothing is raised. **One line is wrong.** Mend it, and remove the line that raises.
+# *8 points, 20 minutes, ★★★.* `value_gradient` computes the gradient of the values in blocks of `w` keys. It gets queries and keys, for each query the natural logarithm `logs` of the sum of the exponentials of its scores, and the gradient `g` of the outputs. A score is the dot product divided by the square root of the number of features. With a single block the function is right. With more it is not, although the shapes are right and nothing is raised. **One line is wrong.** Mend it, and remove the line that raises.
 #
 # *Deliverable:* `value_gradient`, with one line changed.
 

@@ -27,7 +27,7 @@ def test_q1_first(student, rng):
 def test_q1_larger(student, rng):
     """A larger score comes second."""
     before = torch.tensor([0.0]), torch.tensor([2.0]), torch.tensor([[6.0]])
-    A, S, o = student.read(*before, torch.tensor([[1.0]]), torch.tensor([[10.0]]))
+    _, S, o = student.read(*before, torch.tensor([[1.0]]), torch.tensor([[10.0]]))
     want = 2 / math.e + 1
     assert close(S, torch.tensor([want]), atol=1e-4), f"sum {S.tolist()}: are older parts rescaled?"
     want = 6 / math.e + 10
