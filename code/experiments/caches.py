@@ -24,17 +24,18 @@ from torch.nn import functional as F
 from attnbook.masks import causal_mask, window_mask
 from attnbook.positions import RotaryPositions
 
-from .ladder import best_rate, ladder
+from .ladder import ladder
 from .loop import learn
 
 SEEDS = range(6)
-N, NAMES, VALUES = 128, 256, 16
+N, NAMES, VALUES = 64, 128, 16
 NONE = VALUES  # the answer where the name has not come yet
 D, HEADS, P = 64, 4, 16
-SETTLED = 16  # places judged from here on, so that there is a past
-STEPS, BATCH = 1200, 32
+CODE = 24  # features of a name's code; a value's has the rest, as a name is there twice
+SETTLED = 8  # places judged from here on, so that there is a past
+STEPS, BATCH = 1500, 32
 RATES = (1e-2, 2e-2, 4e-2)
-WINDOW, SINKS = 64, 4
+WINDOW, SINKS = 32, 4
 BITS = (8, 4, 2)
 JUDGE, VALIDATE, TEST = 10**6, 10**5, 256
 
@@ -96,8 +97,10 @@ class Layer(nn.Module):
     def __init__(self, kind: Kind):
         super().__init__()
         self.kind = kind
-        self.name, self.value = nn.Embedding(NAMES, D), nn.Embedding(VALUES, D)
-        self.ask = nn.Linear(D, D, bias=False)
+        fixed = torch.Generator().manual_seed(0)  # the same codes in every layer
+        for name, count, size in (("names", NAMES, CODE), ("values", VALUES, D - 2 * CODE)):
+            codes = torch.randn(count, size, generator=fixed)
+            self.register_buffer(name, codes, persistent=False)
         self.first = nn.Parameter(torch.zeros(D))
         turned = kind.rotary if kind.latent else P
         self.W_q = nn.Linear(D, HEADS * (P + kind.rotary), bias=False)
@@ -109,9 +112,8 @@ class Layer(nn.Module):
         self.near, self.far = nn.Linear(HEADS * P, VALUES), nn.Linear(HEADS * P, VALUES + 1)
 
     def _inputs(self, batch: Batch) -> Tensor:
-        x = self.name(batch.names) + self.value(batch.values)
-        first = (torch.arange(N) == 0)[:, None] * self.first
-        return x + first + self.ask(self.name(batch.asked))
+        parts = self.names[batch.names], self.values[batch.values], self.names[batch.asked]
+        return torch.cat(parts, -1) + (torch.arange(N) == 0)[:, None] * self.first
 
     def hold(self, batch: Batch) -> Tensor:
         """What the cache holds: (b, n, numbers), keys already turned."""
@@ -220,3 +222,34 @@ def _ladder(kind: str) -> list[dict]:
         return row | {"wrong": 3 - sum(found.values())}
 
     return ladder(trial, RATES, key="wrong")
+
+
+RATE = dict.fromkeys(KINDS, 1e-2)  # the best of `tried`
+
+
+def trace() -> dict[str, list[float]]:
+    """The first steps of each kind."""
+    return {kind: train(kind, 0, steps=8, rate=RATE[kind])[1] for kind in KINDS}
+
+
+def caches(kind: Kind) -> dict[str, dict]:
+    """Ways to keep less: what `judge` takes, and the bytes that are held after N tokens."""
+    whole = N * bytes_of(kind)
+    ways = {"all": {}} | {f"{bits} bits": {"bits": bits} for bits in BITS}
+    sizes = {name: whole if not way else N * bytes_of(kind, **way) for name, way in ways.items()}
+    ways["window"] = {"mask": seen_through(WINDOW)}
+    ways["window and first"] = {"mask": seen_through(WINDOW - SINKS, SINKS)}
+    sizes |= dict.fromkeys(("window", "window and first"), WINDOW * bytes_of(kind))
+    return {name: {"way": way, "bytes": sizes[name]} for name, way in ways.items()}
+
+
+def run(seed: int) -> list[dict]:
+    """One seed of every kind, read through every cache."""
+    rows, batch = [], fresh()
+    for name, kind in KINDS.items():
+        model, losses = train(name, seed, rate=RATE[name])
+        ends = {"loss": sum(losses[-20:]) / 20, "before": sum(losses[-220:-200]) / 20}
+        for way, one in caches(kind).items():
+            row = {"seed": seed, "kind": name, "cache": way, "bytes": one["bytes"]}
+            rows.append(row | judge(model, batch, **one["way"]) | ends)
+    return rows
