@@ -27,7 +27,7 @@ from attnbook.positions import RotaryPositions
 from .ladder import best_rate, ladder
 from .loop import learn
 
-SEEDS = range(6)
+SEEDS = range(3)
 N, NAMES, VALUES = 64, 128, 16
 NONE = VALUES  # the answer where the name has not come yet
 D, HEADS, P = 64, 4, 16
@@ -35,7 +35,7 @@ CODE = 24  # features of a name's code; a value's has the rest, as a name is the
 SETTLED = 8  # places judged from here on, so that there is a past
 STEPS, BATCH = 800, 32
 RATES = (1e-2, 2e-2, 4e-2)
-BASE = 100.0  # of the rotation: a text of 64 tokens needs no slow ones
+BASE = 10_000.0  # of the rotation
 WINDOW, SINKS = 32, 4
 BITS = (8, 4, 2)
 JUDGE, VALIDATE, TEST = 10**6, 10**5, 256
@@ -205,11 +205,11 @@ def fresh(seed: int = JUDGE) -> Batch:
     return draw(TEST, torch.Generator().manual_seed(seed))
 
 
-def reach(width: int, batch: Batch) -> float:
-    """The share of far tokens that lie among the last `width`: what a window can still find."""
+def reach(batch: Batch, width: int, first: int = 0) -> float:
+    """The share of far tokens that are among the last `width` or the `first`: all it can find."""
     back = torch.arange(N) - batch.source
-    there = (batch.source >= 0)[:, SETTLED:]
-    return (back < width)[:, SETTLED:][there].float().mean().item()
+    held, there = (back < width) | (batch.source < first), batch.source >= 0
+    return held[:, SETTLED:][there[:, SETTLED:]].float().mean().item()
 
 
 def tried() -> list[dict]:
