@@ -202,6 +202,14 @@ def hops() -> Matrix:
     return [softmax([0.0, 4.0, 0.5, 0.0, 0.5]), softmax([0.5, 0.0, 0.5, 1.0, 4.0])]
 
 
+def blocks_read() -> Matrix:
+    """Twelve keys in blocks of two: what share each has when a block more has been read."""
+    scores = [math.sin(1.9 * j) + 0.12 * j for j in range(12)]
+    return [
+        softmax([s if j < 2 * read else None for j, s in enumerate(scores)]) for read in range(1, 7)
+    ]
+
+
 def opening() -> dict:
     """The playground's opening: a sentence, its translation, gold links and all weights."""
     return json.loads(OPENING.read_text(encoding="utf-8"))

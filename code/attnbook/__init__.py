@@ -52,6 +52,7 @@ from .normalize import (
     straight_through,
     top_k_softmax,
 )
+from .online import online_attention, online_softmax
 from .positions import (
     AlibiPositions,
     LearnedPositions,

@@ -28,6 +28,7 @@ SIZES |= {"d_q": 17, "d_k": 19, "d_v": 23, "d_h": 29, "p": 31, "n": 37}
 b, q, k, d, h, v, d_q, d_k, d_v, d_h, p, n = SIZES.values()
 SIZES["hp"] = h * p
 SIZES |= {"w": 4, "2w": 8, "c": 10}  # a window, two of them, the blocks that n is cut into
+SIZES |= {"d_c": 41, "d_r": 12}  # features of a latent vector, and of a rotary key
 SIZES |= {"s": 6}  # sentences of a document; w are the words of each
 NONE = float("nan")  # a masked cell
 QKV = ("queries", "keys", "values")
@@ -297,6 +298,30 @@ def cheap_blocks():
     t["fits"] = ab.mean_key_scores(t["queries"], t["keys"], block=w)
     t["chosen"] = ab.best_blocks(t["fits"], 2)
     return t | {"output": ab.block_attention(*(t[x] for x in QKV), t["chosen"], w)}
+
+
+def online_blocks():
+    """The page's three scores and values, read one by one; the package gives the same."""
+    a, values = torch.tensor([1.0, 3, 2]), torch.tensor([10.0, 0, 20])
+    t = dict(zip(("first", "second", "third"), torch.stack((a, values), 1)[:, None], strict=True))
+    for read, name in enumerate(("one", "two", "three"), start=1):
+        largest, e = a[:read].max(), (a[:read] - a[:read].max()).exp()
+        t[name] = torch.stack((largest, e.sum(), e @ values[:read]))[None]
+    output, logs = ab.online_attention(torch.ones(1, 1), a[:, None], values[:, None], block=1)
+    assert torch.allclose(t["three"][0, 0] + t["three"][0, 1].log(), logs)
+    return t | {"output": output}
+
+
+def latent_cache():
+    """As the page's layer makes them."""
+    d_c, d_r, x = SIZES["d_c"], SIZES["d_r"], torch.randn(n, d)
+    turn, t = ab.RotaryPositions(d_r), {"tokens": x, "latent": x @ torch.randn(d, d_c)}
+    t["rotary"] = turn(x @ torch.randn(d, d_r))
+    t |= {name: t["latent"] @ torch.randn(h, d_c, p) for name in ("keys", "values")}
+    t |= {"content": x @ torch.randn(h, d, p), "place": turn(x @ torch.randn(h, d, d_r))}
+    t["scores"] = t["content"] @ t["keys"].mT + t["place"] @ t["rotary"].mT
+    t["weights"] = ab.masked_softmax(t["scores"] / (p + d_r) ** 0.5, ab.causal_mask(n))
+    return t | {"output": t["weights"] @ t["values"]}
 
 
 def hops_chain():
@@ -569,7 +594,7 @@ TRACES += (layers_mixed,)
 TRACES += (selective_node, hierarchy, four_normalisers)
 TRACES += (cheap_ways, cheap_map, cheap_blocks, three_branches)
 TRACES += (task_enters, two_pointers)
-TRACES += (hops_chain, hops_network)
+TRACES += (hops_chain, hops_network, online_blocks, latent_cache)
 TRACES = {trace.__name__: trace for trace in TRACES}
 
 

@@ -36,6 +36,7 @@ from attnbook import alibi_slopes, truncate
 from attnbook.widgets import (
     AlignmentViewer,
     AttentionHeatmap,
+    BlockStepper,
     HaystackExplorer,
     HeadAblation,
     KernelRegression,
@@ -548,6 +549,33 @@ def window_table(widget):
     ]
 
 
+# The stepper of blocks
+
+
+def stepper(**options):
+    scores, values = [0.5, 2.0, -1.0, 4.0, 1.0], [1.0, -2.0, 0.5, 3.0, 10.0]
+    return BlockStepper(scores, values, [*"abcde"], **{"block": 2, "step": 2} | options)
+
+
+def stepper_reads(widget):
+    kept, blocks = widget.read(), -(-len(widget.scores) // widget.block)
+    read, wanted = min(widget.step, blocks), widget.dense() @ np.array(widget.values)
+    if not read:
+        return [0, blocks, wanted]
+    before = max(widget.scores[: (read - 1) * widget.block], default=kept.largest)
+    old = [np.exp(before - kept.largest)] * (before < kept.largest)
+    return [read, blocks, *old, kept.largest, kept.total, kept.output, wanted]
+
+
+def stepper_table(widget):
+    kept, seen = widget.read(), widget.step * widget.block
+    rows = zip(widget.labels, widget.scores, kept.parts, widget.dense(), strict=True)
+    return [
+        [label, score, *(2 * ["not read"] if j >= seen else (part, part / kept.total)), dense]
+        for j, (label, score, part, dense) in enumerate(rows)
+    ]
+
+
 # The explorer of normalisers
 
 
@@ -752,6 +780,17 @@ ROWS = {
         keys=[
             *(("ArrowDown", {"centre": 3.5}), ("ArrowUp", {"centre": 2.5}), ("End", {"centre": 8})),
             *(("ArrowDown", {"centre": 8}), ("Home", {"centre": 0}), ("ArrowUp", {"centre": 0})),
+        ],
+    ),
+    "BlockStepper": Row(
+        make=stepper,
+        reads=stepper_reads,
+        table=stepper_table,
+        states=[{"step": 3, "rescale": False}, {"block": 1, "step": 5}],
+        keys=[
+            *(("ArrowRight", {"step": 3}), ("ArrowRight", {"step": 3}), ("ArrowLeft", {"step": 2})),
+            *(("Home", {"step": 0}), ("ArrowLeft", {"step": 0}), ("End", {"step": 3})),
+            *(("ArrowUp", {"block": 3}), ("ArrowDown", {"block": 2})),
         ],
     ),
     "PatternDesigner": Row(
