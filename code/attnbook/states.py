@@ -45,14 +45,14 @@ def linear_attention(
     Args:
         queries, keys: (..., n, d).
         values: (..., n, d_v).
-        log_decay: (..., n), at most 0, by which the state fades before a token is added; None: it
+        log_decay: (..., n), finite and at most 0, by which the state fades before a token is added; None: it
             stays as it is.
         mask: boolean (..., n), True where a token is; others are not added, and let nothing fade.
         state: (..., d, d_v), what earlier tokens left; None: nothing.
 
     Raises:
         TypeError: a tensor is not floating point, the mask not boolean.
-        ValueError: shapes do not fit, or a `log_decay` is above 0.
+        ValueError: shapes do not fit, or a `log_decay` is above 0 or not finite.
 
     Source: Katharopoulos et al. 2020, equations 16 to 20; with decay: Sun et al. 2023 (RetNet),
     section 2.1, here with a decay for each token.
@@ -135,8 +135,8 @@ def _times(queries, keys, values, log_decay, mask, state) -> tuple[Tensor, Tenso
     check_floating("log_decay", log_decay)
     if log_decay.shape[-1:] != (n,):
         raise ValueError(f"log_decay must be (..., {n}), got {shape(log_decay)}")
-    if (log_decay > 0).any():
-        raise ValueError(f"log_decay must be at most 0, got {log_decay.max().item():g}")
+    if not (log_decay.isfinite() & (log_decay <= 0)).all():
+        raise ValueError("log_decay must be finite and at most 0")
     log_decay = log_decay if mask is None else log_decay * mask
     total = log_decay.cumsum(-1)  # (..., n)
     past = torch.ones(n, n, dtype=torch.bool, device=keys.device).tril()
