@@ -203,6 +203,18 @@ def hops() -> Matrix:
     return [softmax([0.0, 4.0, 0.5, 0.0, 0.5]), softmax([0.5, 0.0, 0.5, 1.0, 4.0])]
 
 
+def fading() -> list[Matrix]:
+    """What is left of each token: fading slowly, faster, and with one token that clears the rest."""
+    keeps = [[0.95] * 8, [0.6] * 8, [0.95, 0.95, 0.95, 0.1, 0.95, 0.95, 0.95, 0.95]]
+    left = []
+    for keep in keeps:
+        rows = [
+            [math.prod(keep[j + 1 : i + 1]) if j <= i else None for j in range(8)] for i in range(8)
+        ]
+        left.append(rows)
+    return left
+
+
 def opening() -> dict:
     """The playground's opening: a sentence, its translation, gold links and all weights."""
     return json.loads(OPENING.read_text(encoding="utf-8"))

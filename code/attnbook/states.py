@@ -45,8 +45,8 @@ def linear_attention(
     Args:
         queries, keys: (..., n, d).
         values: (..., n, d_v).
-        log_decay: (..., n), finite and at most 0, by which the state fades before a token is added; None: it
-            stays as it is.
+        log_decay: (..., n), finite and at most 0, by which the state fades before a token is added;
+            None: it stays as it is.
         mask: boolean (..., n), True where a token is; others are not added, and let nothing fade.
         state: (..., d, d_v), what earlier tokens left; None: nothing.
 
