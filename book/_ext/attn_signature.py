@@ -204,7 +204,7 @@ def hops() -> Matrix:
 
 
 def fading() -> list[Matrix]:
-    """What is left of each token: fading slowly, faster, and with one token that clears the rest."""
+    """What is left of each token: fading slowly, faster, and after one that clears the rest."""
     keeps = [[0.95] * 8, [0.6] * 8, [0.95, 0.95, 0.95, 0.1, 0.95, 0.95, 0.95, 0.95]]
     left = []
     for keep in keeps:
