@@ -180,6 +180,18 @@ def asked() -> Matrix:
     return [softmax([3.0 if j == place else 0.0 for j in range(12)]) for place in places]
 
 
+def fading() -> list[Matrix]:
+    """What is left of each token: fading slowly, faster, and after one that clears the rest."""
+    keeps = [[0.95] * 8, [0.6] * 8, [0.95, 0.95, 0.95, 0.1, 0.95, 0.95, 0.95, 0.95]]
+    left = []
+    for keep in keeps:
+        rows = [
+            [math.prod(keep[j + 1 : i + 1]) if j <= i else None for j in range(8)] for i in range(8)
+        ]
+        left.append(rows)
+    return left
+
+
 def hierarchy() -> Matrix:
     """Shares of the words of six sentences: a softmax over words, times one over sentences."""
     sentences = softmax([0.2, -0.6, 1.4, 0.1, -1.0, 0.6])
@@ -201,18 +213,6 @@ def cut_off() -> Matrix:
 def hops() -> Matrix:
     """Who took it, and where that person went: two hops over five facts."""
     return [softmax([0.0, 4.0, 0.5, 0.0, 0.5]), softmax([0.5, 0.0, 0.5, 1.0, 4.0])]
-
-
-def fading() -> list[Matrix]:
-    """What is left of each token: fading slowly, faster, and after one that clears the rest."""
-    keeps = [[0.95] * 8, [0.6] * 8, [0.95, 0.95, 0.95, 0.1, 0.95, 0.95, 0.95, 0.95]]
-    left = []
-    for keep in keeps:
-        rows = [
-            [math.prod(keep[j + 1 : i + 1]) if j <= i else None for j in range(8)] for i in range(8)
-        ]
-        left.append(rows)
-    return left
 
 
 def opening() -> dict:
