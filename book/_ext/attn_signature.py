@@ -180,6 +180,18 @@ def asked() -> Matrix:
     return [softmax([3.0 if j == place else 0.0 for j in range(12)]) for place in places]
 
 
+def fading() -> list[Matrix]:
+    """What is left of each token: fading slowly, faster, and after one that clears the rest."""
+    keeps = [[0.95] * 8, [0.6] * 8, [0.95, 0.95, 0.95, 0.1, 0.95, 0.95, 0.95, 0.95]]
+    left = []
+    for keep in keeps:
+        rows = [
+            [math.prod(keep[j + 1 : i + 1]) if j <= i else None for j in range(8)] for i in range(8)
+        ]
+        left.append(rows)
+    return left
+
+
 def hierarchy() -> Matrix:
     """Softmaxes over the words of six sentences, a row each; below them one over the sentences."""
     rows = [softmax([1.6 * math.sin(1.9 * i + 2.3 * j) for j in range(6)]) for i in range(6)]

@@ -58,8 +58,10 @@ from .positions import (
     LearnedPositions,
     RotaryPositions,
     SinusoidalPositions,
+    StretchedRotary,
     alibi_slopes,
     sinusoid,
+    stretched_frequencies,
 )
 from .recurrent import (
     AttentionDecoder,
@@ -84,6 +86,7 @@ from .scores import (
 from .selective import Relevance, Selected, SelectiveNode, gated_attention
 from .source import show_source
 from .sparse import window_attention
+from .states import Remembered, delta_rule, linear_attention
 from .tasks import TaskQuery
 from .training import (
     Event,

@@ -13,7 +13,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from ._checks import check_count, check_floating, shape
+from ._checks import check_choice, check_count, check_floating, shape
 
 BASE = 10_000.0  # the slowest wavelength is about 2 pi times this
 
@@ -126,6 +126,85 @@ class RotaryPositions(nn.Module):
         left, right = x[..., 0::2], x[..., 1::2]  # (..., n, d / 2)
         turned = torch.stack((left * cos - right * sin, left * sin + right * cos), dim=-1)
         return turned.flatten(-2).to(x.dtype)  # (..., n, d / 2, 2) -> (..., n, d)
+
+
+class StretchedRotary(RotaryPositions):
+    """Rotary positions with frequencies of one's own, for texts longer than those of training.
+
+    Put it in the place of a trained layer's `RotaryPositions`.
+
+    Args:
+        frequencies: (d / 2,), by how much each pair of features turns from place to place; as
+            `stretched_frequencies` gives them.
+        scale: queries and keys are multiplied by it, so scores by its square: above 1 the weights
+            get sharper, a temperature of 1 / scale^2.
+
+    Source: Peng et al. 2023 (YaRN), sections 3.2 and 3.4.
+    """
+
+    def __init__(self, frequencies: Tensor, *, scale: float = 1.0, max_len: int = 1024):
+        check_floating("frequencies", frequencies)
+        if frequencies.dim() != 1:
+            raise ValueError(f"frequencies must be (d / 2,), got {shape(frequencies)}")
+        if not scale > 0:
+            raise ValueError(f"scale must be above 0, got {scale}")
+        self.frequencies, self.scale = frequencies.detach().double(), float(scale)
+        super().__init__(2 * len(frequencies), max_len=max_len)
+
+    def _turns(self, n: int, offset: int, device) -> Tensor:
+        places = torch.arange(offset, offset + n, dtype=torch.float64, device=device)
+        angles = places.unsqueeze(1) * self.frequencies.to(places.device)
+        return self.scale * torch.stack((angles.cos(), angles.sin())).float()
+
+
+def stretched_frequencies(
+    d: int,
+    factor: float,
+    way: str = "ramp",
+    *,
+    trained: int | None = None,
+    turns: tuple[float, float] = (1.0, 32.0),
+    base: float = BASE,
+) -> Tensor:
+    """Frequencies of rotary positions for texts `factor` times as long as those of training.
+
+    Args:
+        d: features of a head.
+        factor: 1 leaves all frequencies as they are.
+        way: "interpolation" divides all by `factor`; "ntk" enlarges the base, so that the fastest
+            stays and the slowest is divided by `factor`; "ramp", that of YaRN, divides those that
+            turn less than `turns[0]` times in `trained` places, leaves those that turn more than
+            `turns[1]` times, and goes from one to the other in between.
+        trained: places of the longest text of training, for "ramp".
+
+    Returns:
+        (d / 2,), float64, from the fastest to the slowest.
+
+    Raises:
+        ValueError: d is odd or below 4, the way unknown, a number not above 0, `trained` missing.
+
+    Source: Chen et al. 2023 (interpolation), equation 4; Peng et al. 2023 (YaRN), section 3.1
+    (NTK-aware) and definition 2 ("NTK-by-parts").
+    """
+    check_choice("way", way, ("interpolation", "ntk", "ramp"))
+    d = check_count("d", d, least=4)
+    if d % 2:
+        raise ValueError(f"d must be even, for rotary positions turn pairs; got {d}")
+    if not factor > 0:
+        raise ValueError(f"factor must be above 0, got {factor}")
+    exponents = -torch.arange(0, d, 2, dtype=torch.float64) / d
+    plain = base**exponents
+    if way == "interpolation":
+        return plain / factor
+    if way == "ntk":
+        return (base * factor ** (d / (d - 2))) ** exponents
+    if trained is None:
+        raise ValueError('trained must be the longest text of training for the way "ramp"')
+    few, many = turns
+    if not 0 <= few < many:
+        raise ValueError(f"turns must be two rising numbers, got {turns}")
+    kept = ((trained * plain / (2 * torch.pi) - few) / (many - few)).clamp(0, 1)
+    return kept * plain + (1 - kept) * plain / factor
 
 
 class AlibiPositions(nn.Module):

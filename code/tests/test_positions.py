@@ -207,3 +207,63 @@ def test_alibi_tells_600_distances_apart_in_any_precision(dtype, h):
     apart = (torch.arange(600)[:, None] - torch.arange(600)).abs()
     bias = -ab.alibi_slopes(h)[:, None, None] * apart
     torch.testing.assert_close(weights[0], bias.softmax(-1).to(dtype))
+
+
+# stretched
+
+
+@given(d=st.sampled_from([4, 8, 32]), factor=st.floats(1, 16), base=bases)
+def test_stretched_frequencies_are_the_formulas(d, factor, base):
+    plain = torch.tensor([base ** (-2 * i / d) for i in range(d // 2)], dtype=torch.float64)
+
+    def near(frequencies, other):
+        torch.testing.assert_close(frequencies, other, rtol=1e-9, atol=0)
+
+    near(ab.stretched_frequencies(d, factor, "interpolation", base=base), plain / factor)
+    ntk = ab.stretched_frequencies(d, factor, "ntk", base=base)
+    near(ntk[0], plain[0])
+    near(ntk[-1], plain[-1] / factor)
+    ramp = ab.stretched_frequencies(d, factor, trained=100, turns=(1, 5), base=base)
+    for frequency, found in zip(plain.tolist(), ramp.tolist(), strict=True):
+        turns = 100 * frequency / (2 * math.pi)
+        share = min(max((turns - 1) / 4, 0), 1)
+        wanted = share * frequency + (1 - share) * frequency / factor
+        assert found == pytest.approx(wanted, rel=1e-9)
+
+
+@pytest.mark.parametrize("way", ["interpolation", "ntk", "ramp"])
+def test_stretched_by_one_is_rotary(way):
+    frequencies = ab.stretched_frequencies(8, 1.0, way, trained=64)
+    x = normal(2, 3, 5, 8, dtype=torch.float32)
+    ours = ab.StretchedRotary(frequencies, max_len=4)
+    torch.testing.assert_close(ours(x, offset=2), ab.RotaryPositions(8)(x, offset=2))
+
+
+def test_interpolation_is_a_place_between_and_scale_multiplies():
+    x = normal(1, 5, 8, dtype=torch.float32)
+    half = ab.StretchedRotary(ab.stretched_frequencies(8, 2.0, "interpolation"), scale=1.5)
+    torch.testing.assert_close(half(x[:, ::2], offset=0)[:, 0], 1.5 * x[:, 0])
+    plain = ab.RotaryPositions(8)
+    torch.testing.assert_close(half(x[:, :1], offset=6), 1.5 * plain(x[:, :1], offset=3))
+
+
+def test_stretched_positions_take_the_place_of_rotary_ones():
+    torch.manual_seed(0)
+    layer = ab.MultiHeadAttention(8, 2, positions=ab.RotaryPositions(4))
+    x = normal(1, 6, 8, dtype=torch.float32)
+    before = layer(x).output
+    layer.positions = ab.StretchedRotary(ab.stretched_frequencies(4, 1.0, "ntk"))
+    torch.testing.assert_close(layer(x).output, before)
+    layer.positions = ab.StretchedRotary(ab.stretched_frequencies(4, 4.0, "ntk"))
+    assert not torch.allclose(layer(x).output, before)
+
+
+def test_stretched_refusals():
+    refuses(ValueError, "way", ab.stretched_frequencies, 8, 2.0, "none")
+    refuses(ValueError, "d must be even", ab.stretched_frequencies, 7, 2.0)
+    refuses(ValueError, "factor", ab.stretched_frequencies, 8, 0.0, "ntk")
+    refuses(ValueError, "trained", ab.stretched_frequencies, 8, 2.0)
+    refuses(ValueError, "turns", ab.stretched_frequencies, 8, 2.0, trained=9, turns=(2, 1))
+    refuses(ValueError, "scale", ab.StretchedRotary, torch.ones(4), scale=0.0)
+    refuses(ValueError, "frequencies", ab.StretchedRotary, torch.ones(4, 2))
+    refuses(TypeError, "frequencies", ab.StretchedRotary, torch.ones(4, dtype=torch.long))
