@@ -207,7 +207,7 @@ def replaced(model: nn.Module) -> dict[str, float]:
             if not 0 <= place + shift < ROUND:
                 continue
             ids = IDS.clone()
-            ids[:, place + shift] = (ids[:, place + shift] + 1 + 7 * n) % TOKENS
+            ids[:, place + shift] = (ids[:, place + shift] + 1 + 7 * n % 31) % TOKENS
             turned.append((said(model, ids=ids)[:, n] != before[:, n]).float().mean().item())
         found[name] = sum(turned) / len(turned)
     return found

@@ -1,8 +1,8 @@
 """Hidden tests. The first line of a docstring is the hint in the students' feedback."""
 
 import torch
-
 from _coursegrade_public import HALF, INPUT, OWN, force
+
 from coursegrade.testing import allowed, close, normal, points, same, some
 
 SCALED = 0.5  # the power of d by which scores are divided
@@ -53,10 +53,10 @@ def test_q1_farthest(student, rng):
 @points(3, "q1")
 def test_q1_masked(student, rng):
     """Masked keys have large votes; what comes in stays as it is."""
-    mask, scores = some(rng, 4, 6), normal(rng, 4, 6)
-    mask[:, 3:5] = True
+    mask, scores = some(rng, 6, 9), normal(rng, 6, 9)
+    mask[:, 3:8] = True
     weights = scores.masked_fill(~mask, -torch.inf).softmax(1)
-    votes = normal(rng, 4, 6).masked_fill(~mask, 300.0)
+    votes = normal(rng, 6, 9).masked_fill(~mask, 300.0)
     assert alike(student.farthest(weights, votes, mask), slow_farthest(weights, votes, mask))
     assert same(student.last_args[0], weights) and same(student.last_args[1], votes)
 
@@ -108,14 +108,15 @@ def slow_attend(q, k, v):
 
 @points(1, "q3", value=True)
 def test_q3_plain(student, rng):
-    """Nothing is changed: pooled values and weights are those of causal attention."""
+    """Nothing is changed: causal attention; and after it a head is forced."""
     q, k, v = (normal(rng, 2, 5, 3) for _ in range(3))
     assert alike(student.attend(q, k, v), slow_attend(q, k, v))
+    assert close(student.attend(q, k, v, force)[0][0], v[0, :1].expand(5, 3), atol=1e-4)
 
 
 @points(2, "q3", value=True)
 def test_q3_used(student, rng):
-    """A head is forced, the other one stays: all that is pooled follows from the changed weights."""
+    """One head is forced, the other stays: what is pooled follows from the changed weights."""
     q, k, v = (normal(rng, 2, 5, 3) for _ in range(3))
     got, _ = student.attend(q, k, v, force)
     assert close(got, force(slow_attend(q, k, v)[1]) @ v, atol=1e-4)
@@ -125,9 +126,9 @@ def test_q3_used(student, rng):
 def test_q3_map(student, rng):
     """The map that comes back is the one that was used, also where a head is forced."""
     q, k, v = (normal(rng, 2, 5, 3) for _ in range(3))
-    got = student.attend(q, k, v, force)[1]
+    pooled, got = student.attend(q, k, v, force)
+    assert close(got @ v, pooled, atol=1e-4)
     assert close(got[0], force(torch.zeros(2, 5, 5))[0])
-    assert not close(got[1], torch.full((5, 5), 0.2), atol=1e-2)
 
 
 def slow_layer(x, W, q, k, v):
