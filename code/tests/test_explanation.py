@@ -54,14 +54,12 @@ def test_rows_do_not_know_each_other():
     weights, votes = (torch.stack(part).view(2, 3, 5) for part in zip(*rows, strict=True))
     got = ab.farthest_counterfeit(weights, votes)
     for n, (w, v) in enumerate(rows):
-        torch.testing.assert_close(
-            got.weights.view(6, 5)[n], ab.farthest_counterfeit(w, v).weights
-        )
+        torch.testing.assert_close(got.weights.view(6, 5)[n], ab.farthest_counterfeit(w, v).weights)
 
 
 @pytest.mark.parametrize(
     ("weights", "votes"),
-    [([1.0], [3.0]), ([0.0, 0.0], [1.0, 2.0]), ([0.4, 0.6], [2.0, 2.0]), ([1.0, 0.0], [2.0, 1.0])],
+    [([1.0], [3.0]), ([0.0, 0.0], [-1.0, 2.0]), ([0.4, 0.6], [2.0, 2.0]), ([1.0, 0.0], [2.0, 1.0])],
     ids=["one key", "nothing may be attended to", "votes are alike", "the sum is the highest vote"],
 )
 def test_where_there_is_no_other_way_the_weights_come_back(weights, votes):
