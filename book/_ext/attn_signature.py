@@ -222,6 +222,15 @@ def blocks_read() -> Matrix:
     ]
 
 
+def induction() -> Matrix:
+    """A row of six tokens twice: each place of the second round looks at what comes next."""
+    n = 6
+    return [
+        softmax([None if j > i else 4.0 if i >= n and j == i - n + 1 else 0.0 for j in range(11)])
+        for i in range(11)
+    ]
+
+
 def opening() -> dict:
     """The playground's opening: a sentence, its translation, gold links and all weights."""
     return json.loads(OPENING.read_text(encoding="utf-8"))

@@ -29,6 +29,7 @@ from .cheap import (
     same_cluster,
 )
 from .decoding import Decoded, beam, branch, greedy, sample, truncate
+from .explanation import farthest_counterfeit, rollout, total_variation
 from .hierarchical import HierarchicalAttention, LearnedQuery, MeanPooling, ReadDocument
 from .hops import MemoryNetwork, word_order
 from .local import LuongDecoder, local_attention, local_window, luong_translator

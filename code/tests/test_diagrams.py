@@ -15,6 +15,7 @@ from torch.nn import functional as F
 import attnbook as ab
 from attnbook.sparse import window_attention
 from attnbook.transformer import DecoderBlock, EncoderBlock, Transformer
+from experiments import induction as copier
 from experiments import sparse_ratio, task_spans
 from experiments.language_model import TODAY, Block
 
@@ -582,6 +583,18 @@ def two_pointers():
     return t | {"weights": t["scores"].softmax(dim=-1)}
 
 
+def induction():
+    """The model of the experiments, to which the page's is equal; some of its features."""
+    model = copier.Copier(d=h * d, heads=h, length=n)
+    ids = torch.randint(copier.TOKENS, (b, n))
+    t = {"x": model.embed(ids), "past": torch.ones(n, n).tril().bool()}
+    one, two = model.layers
+    t["known"], t["first"] = one(t["x"])
+    t["queries"], t["keys"] = two.W_q(two.norm(t["known"])), two.W_k(two.norm(t["known"]))
+    t["output"], t["second"] = two(t["known"])
+    return {name: x[..., :d] if x.ndim == 3 else x for name, x in t.items()}
+
+
 TRACES = (four_moves, soft_lookup, kernel_attention, leave_one_out, masked_softmax)
 TRACES += (batch_attention, two_masks, broadcast_sum, two_scores, bottleneck)
 TRACES += (decoding_step, two_orders, many_heads, one_row_two_rows, split_join)
@@ -595,6 +608,7 @@ TRACES += (selective_node, hierarchy, four_normalisers)
 TRACES += (cheap_ways, cheap_map, cheap_blocks, three_branches)
 TRACES += (task_enters, two_pointers)
 TRACES += (hops_chain, hops_network, online_blocks, latent_cache)
+TRACES += (induction,)
 TRACES = {trace.__name__: trace for trace in TRACES}
 
 
