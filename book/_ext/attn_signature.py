@@ -181,15 +181,14 @@ def asked() -> Matrix:
 
 
 def fading() -> list[Matrix]:
-    """What is left of each token: fading slowly, faster, and after one that clears the rest."""
+    """Each token's share of a state: fading slowly, faster, and after one that clears the rest."""
     keeps = [[0.95] * 8, [0.6] * 8, [0.95, 0.95, 0.95, 0.1, 0.95, 0.95, 0.95, 0.95]]
-    left = []
-    for keep in keeps:
-        rows = [
-            [math.prod(keep[j + 1 : i + 1]) if j <= i else None for j in range(8)] for i in range(8)
-        ]
-        left.append(rows)
-    return left
+
+    def shares(keep: list[float], i: int) -> list[float | None]:
+        left = [math.prod(keep[j + 1 : i + 1]) for j in range(i + 1)]
+        return [x / sum(left) for x in left] + [None] * (7 - i)
+
+    return [[shares(keep, i) for i in range(8)] for keep in keeps]
 
 
 def hierarchy() -> Matrix:
