@@ -307,7 +307,7 @@ def test_the_landing_page_has_a_card_for_every_chapter(visit, server):
         assert [link.evaluate("(link) => link.href") for link in links] == addresses
         assert shown.page.locator(".attn-cards .attn-matrix").count() == len(addresses)
         folds = shown.page.locator("details:has(.attn-cards) > summary")
-        assert folds.count() == 2 and not links[1].is_visible()
+        assert folds.count() == 3 and not links[1].is_visible()
         folds.first.press("Enter")
         links[1].click(force=True)
         assert shown.page.url == addresses[1]
