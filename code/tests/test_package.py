@@ -36,8 +36,8 @@ PLACED = set.union(*ROOMS)
 ROOMS[8] |= {p.stem for p in PACKAGE.glob("*.py")} - PLACED - {"__init__"}
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
 # these are no models and import none: the sampler's widget cuts by `truncate`, the haystack
-# explorer chooses by `cheap`
-NO_MODELS = {"positions", "decoding", "cheap", "key_blocks", "branches"}
+# explorer chooses by `cheap`, the bench finds its counterfeits by `explanation`
+NO_MODELS = {"positions", "decoding", "cheap", "key_blocks", "branches", "explanation"}
 PICTURES = {"data", "plots", "widgets"}
 MODELS = set.union(*ROOMS[5:11]) - NO_MODELS
 CORE = ["masks", "normalize", "scores", "attention"]
