@@ -54,9 +54,7 @@ def test_rows_do_not_know_each_other():
     weights, votes = (torch.stack(part).view(2, 3, 5) for part in zip(*rows, strict=True))
     got = ab.farthest_counterfeit(weights, votes)
     for n, (w, v) in enumerate(rows):
-        torch.testing.assert_close(
-            got.weights.view(6, 5)[n], ab.farthest_counterfeit(w, v).weights
-        )
+        torch.testing.assert_close(got.weights.view(6, 5)[n], ab.farthest_counterfeit(w, v).weights)
 
 
 @pytest.mark.parametrize(

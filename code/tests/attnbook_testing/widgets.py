@@ -8,6 +8,7 @@ import torch
 from attnbook.widgets import (
     AlignmentViewer,
     AttentionHeatmap,
+    CounterfactualBench,
     HaystackExplorer,
     HeadAblation,
     KernelRegression,
@@ -117,6 +118,22 @@ def two_heads(**options):
     return HeadAblation(weights, added, answers, **(given | options))
 
 
+def bench(heads=2, classes=4, **options):
+    """Two examples of five keys; the first key of each head gets most of the weight."""
+    weights = (2 * tensor(2, heads, 5) + 3 * torch.eye(5)[0]).softmax(-1)
+    given = {"residual": tensor(2, 3), "norm": (1 + 0.1 * tensor(3), tensor(3)), "gold": [1, 0]}
+    given |= {"bias": tensor(classes), "classes": LETTERS[4 : 4 + classes], "key": 2, "seed": 1}
+    given |= {"key_labels": ["one", "b", "c", "d", "e"], "title": "change the weights"}
+    return CounterfactualBench(
+        weights, 2 * tensor(2, heads, 5, 3), tensor(classes, 3), **(given | options)
+    )
+
+
+def linear_bench(**options):
+    """One head, two classes and no norm: there are counterfeits."""
+    return bench(heads=1, classes=2, **({"norm": None, "gold": None} | options))
+
+
 def sampler(**options):
     """A table of all pairs of seventeen letters, some of which never meet."""
     logits = tensor(17, 17).double()
@@ -153,6 +170,7 @@ def haystack(**options):
 MAKE = {
     "AttentionHeatmap": explorer,
     "AlignmentViewer": lambda **options: viewer(**({"step": 4} | options)),
+    "CounterfactualBench": bench,
     "HaystackExplorer": haystack,
     "HeadAblation": two_heads,
     "KernelRegression": regression,
@@ -165,6 +183,7 @@ MAKE = {
 }
 REFUSED = {  # besides what the settings themselves say
     "AttentionHeatmap": {"lengths": [1], "view": "second"},
+    "CounterfactualBench": {"changed": [2], "operation": "counterfeit"},
     "HaystackExplorer": {"needles": [0]},
     "HeadAblation": {"ablated": [7]},
     "LayerHeadBrowser": {"cell": [0, 9]},

@@ -18,12 +18,14 @@ from attnbook_testing.widgets import (
     MAKE,
     SIZES,
     TOKENS,
+    bench,
     browsed,
     browser_of,
     compared_heads,
     designed,
     explorer,
     haystack,
+    linear_bench,
     regression,
     sampler,
     tensor,
@@ -36,6 +38,7 @@ from attnbook import alibi_slopes, truncate
 from attnbook.widgets import (
     AlignmentViewer,
     AttentionHeatmap,
+    CounterfactualBench,
     HaystackExplorer,
     HeadAblation,
     KernelRegression,
@@ -118,6 +121,8 @@ class Row:
 
 def row_of(widget) -> Row:
     name = type(widget).__name__
+    if name == "CounterfactualBench" and "counterfeit" in widget._operations:
+        return ROWS["linear"]
     return ROWS["compared"] if name == "AttentionHeatmap" and widget._compare else ROWS[name]
 
 
@@ -459,6 +464,76 @@ def ablation_shows(root, widget):
     assert root.locator(".ab-wrong").count() == (~right[widget.batch]).sum()
     assert root.locator(".ab-input").all_inner_texts() == widget.inputs[0][1][widget.batch]
     assert root.locator(".ab-here").count() == (0 if widget.query is None else 3)
+
+
+# The counterfactual bench
+
+
+def bench_claim(widget) -> list:
+    """What may be said, and the number in it."""
+    if widget.operation == "trained":
+        return ["Seen: "]
+    if widget.operation == "compare":
+        return ["Correlated: ", widget.agreement()]
+    if widget.operation == "counterfeit":
+        away = np.abs(widget.weights() - widget.trained()).sum() / 2
+        return ["other weights", away] if away > 0.0005 else ["no other weights"]
+    before, now = widget.probabilities(widget.trained()), widget.probabilities()
+    turned = before.argmax() != now.argmax()
+    changed = "can change the answer" if turned else "the answer stays"
+    return [f"Intervened: {'these weights ' * turned}{changed}" if widget.changed else "No head"]
+
+
+def bench_reads(widget):
+    before, now = widget.probabilities(widget.trained()), widget.probabilities()
+    first, then = (f"“{widget.classes[p.argmax()]}”" for p in (before, now))
+    if widget.operation in ("trained", "compare"):
+        parts = ["The output is ", first, before.max()]
+    else:
+        words = [f"was {first} and now is "] * (first != then) or ["is still "]
+        parts = [*words, then, now.max(), "moved by", widget.moved()]
+    parts += bench_claim(widget)
+    trained, labels = widget.trained().mean(0), widget.key_labels[0]
+    if widget._gold:
+        gold, most = widget._gold[widget.batch], int(trained.argmax())
+        parts += ["Judged by truth: key", gold, f"“{labels[gold]}” decides", trained[gold]]
+        parts += ["the most"] if most == gold else [trained[most], most, f"“{labels[most]}”"]
+    heads = len(widget.trained())
+    parts += ["Marked: key", widget.key, f"“{labels[widget.key]}”", trained[widget.key]]
+    parts += [heads] if heads > 1 else []
+    is_, was = (three(rows.mean(0)[widget.key]) for rows in (widget.weights(), widget.trained()))
+    return parts if is_ == was else [*parts, "now", float(is_)]
+
+
+def bench_table(widget):
+    compared = widget.operation == "compare"
+    shown = [widget.effects()] * len(widget.trained()) if compared else widget.weights()
+    rows, gold = [], [*widget._gold, None, None][widget.batch]
+    for k, label in enumerate(widget.key_labels[0]):
+        name = f"{k}: {label}{' (decides)' if k == gold else ''}"
+        rows.append([name, *(three(row[k]) for row in [*widget.trained(), *shown])])
+    return rows
+
+
+def bench_shows(root, widget):
+    """The likeliest classes with their shares, the rungs, and the boxes of the heads."""
+    before, now = widget.probabilities(widget.trained()), widget.probabilities()
+    order = np.argsort(-np.maximum(before, now), kind="stable") if len(now) > 2 else [0, 1]
+    wanted = [[widget.classes[n], "", two(before[n]), two(now[n])] for n in order]
+    assert cells(root, ".cb-output") == wanted
+    rung = {"trained": 0, "compare": 1}.get(widget.operation, 2)
+    steps = root.locator(".cb-rungs li")
+    reached = [step.get_attribute("aria-current") == "step" for step in steps.all()]
+    assert reached == [n == rung or (n == 3 and bool(widget._gold)) for n in range(4)]
+    boxes = [box.is_checked() for box in root.get_by_role("checkbox").all()]
+    assert boxes == [n in widget.changed for n in range(len(boxes))]
+
+
+BENCH_KEYS = [("ArrowRight", 3), ("ArrowDown", 4), ("End", 4), ("ArrowRight", 4), ("Home", 0)]
+BENCH_KEYS = [(key, {"key": at}) for key, at in [*BENCH_KEYS, ("ArrowLeft", 0)]]
+BENCH_KEYS += [("End", {"key": 4}), ("Enter", {"operation": "force"})]
+BENCH_KEYS += [("ArrowUp", {"key": 3}), ("Delete", {"operation": "erase"})]
+BENCH_KEYS += [("Escape", {"operation": "trained"})]
 
 
 # The next-token sampler
@@ -811,6 +886,34 @@ ROWS = {
         ],
         keys=[(key, sampler_token(sampler(), order)) for key, order in SAMPLER_KEYS],
     ),
+    "CounterfactualBench": Row(
+        make=bench,
+        reads=bench_reads,
+        table=bench_table,
+        more=bench_shows,
+        states=[
+            {"operation": "erase", "key": 0, "batch": 1},
+            {"operation": "erase", "key": 0, "changed": [1]},
+            {"operation": "force", "key": 4, "changed": []},
+        ],
+        moves=[
+            ("combobox", "The weights", "shuffled", {"operation": "shuffled"}),
+            ("checkbox", "head 1", None, {"changed": [1]}),
+            ("combobox", "The weights", "compare", {"operation": "compare"}),
+            ("checkbox", "head 2", None, {"changed": []}),
+            ("checkbox", "head 1", None, {"changed": [0]}),
+            ("combobox", "The weights", "force", {"operation": "force"}),
+            ("slider", "Key", "ArrowRight", {"key": 3}),
+        ],
+        keys=BENCH_KEYS,
+    ),
+    "linear": Row(
+        make=linear_bench,
+        reads=bench_reads,
+        table=bench_table,
+        more=bench_shows,
+        states=[{"operation": "counterfeit", "batch": 1}],
+    ),
     "HeadAblation": Row(
         make=MAKE["HeadAblation"],
         reads=ablation_reads,
@@ -849,6 +952,17 @@ def large() -> list:
         LayerHeadBrowser(many, scores={"encoder": np.ones((3, 12))}),
         *(viewer(example=3, step=3, view=view) for view in ("map", "lines")),
         *(viewer(example=3, side_by_side=True, view=view) for view in ("map", "lines")),
+        CounterfactualBench(
+            np.full((1, 12, 31), 1 / 31), np.ones((1, 12, 31, 2)), np.ones((9, 2)), title="Twelve"
+        ),
+        CounterfactualBench(
+            np.full((1, 2, 9), 1 / 9),
+            np.ones((1, 2, 9, 1)),
+            np.ones((2, 1)),
+            key_labels=[" ".join(words[:8])] * 9,
+            classes=words[:2],
+            gold=[1],
+        ),
         *(HeadAblation(*twelve), NextTokenSampler(tensor(141, 141), words, **table)),
         sampler(title="Letters", path=list(range(17)) * 9, prompt="a" * 500),
         LocalWindow(tensor(40), words[:40], title="Forty keys", centre=20.0, radius=5),
@@ -875,5 +989,6 @@ def odd() -> list:
         *(NextTokenSampler([0.0], ["a"]), NextTokenSampler([0.0, 1.0], ["a", ""], path=[1], end=1)),
         *(PatternDesigner(1, ["full"]), PatternDesigner(9, nothing)),
         HaystackExplorer(np.ones((5, 1)), np.ones((1, 1)), block=2),
+        CounterfactualBench([[[1.0]]], [[[[0.0]]]], [[0.0], [0.0]], operation="erase"),
         HaystackExplorer(zeros, zeros, scorer="cluster", needles=[1, 0]),
     ]

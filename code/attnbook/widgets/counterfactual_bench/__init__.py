@@ -199,7 +199,7 @@ class CounterfactualBench(Widget):
         return _distance(self.probabilities(self.trained()), self.probabilities())
 
     def effects(self) -> np.ndarray:
-        """How far the output moves when each key is erased from the heads that are changed: (k,)."""
+        """How far the output moves when each key is erased from the changed heads: (k,)."""
         before = self.probabilities(self.trained())
         erased = (self._after("erase", key) for key in range(self._shape[2]))
         return np.array([_distance(before, self.probabilities(weights)) for weights in erased])
@@ -242,6 +242,6 @@ def _distance(one: np.ndarray, other: np.ndarray) -> float:
 
 
 def _ranks(row: np.ndarray) -> np.ndarray:
-    """Ranks about their mean, equal numbers sharing one; a millionth apart counts as equal."""
-    near = np.rint(row * 1e6)
+    """Ranks about their mean, equal numbers sharing one; 1e-9 apart counts as equal."""
+    near = np.rint(row * 1e9)
     return ((near[:, None] > near).sum(1) - (near[:, None] < near).sum(1)) / 2

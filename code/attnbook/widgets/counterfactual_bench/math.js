@@ -80,9 +80,9 @@ export function effectsOf(bench, changed) {
     distanceOf(before, outputOf(bench, changeWeights(bench, "erase", key, changed))));
 }
 
-/** Ranks about their mean; what is less than a millionth apart counts as equal. */
+/** Ranks about their mean; 1e-9 apart counts as equal. */
 function ranksOf(row) {
-  const near = row.map((x) => Math.round(x * 1e6));
+  const near = row.map((x) => Math.round(x * 1e9));
   return near.map((x) => sumOf(near.map((y) => Math.sign(x - y))) / 2);
 }
 
