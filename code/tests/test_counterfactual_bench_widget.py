@@ -156,7 +156,7 @@ def test_what_is_held_is_near_what_came_and_nothing_is_changed():
     assert widget.weights()[2].sum() == 0 and widget.trained()[2].sum() > 0.99
     assert all(torch.equal(torch.stack([*value]), before[name]) for name, value in given.items())
     step = given["added"].abs().max().item() / 32767
-    np.testing.assert_allclose(widget.added(), given["added"][0], atol=step, rtol=0)
+    np.testing.assert_allclose(widget.added(), given["added"][0], atol=0.51 * step, rtol=0)
     assert widget.head_labels == ["head 1", "head 2", "head 3"]
     assert repr(widget) == "CounterfactualBench(3 heads, 2 examples of 6 keys, 5 classes)"
 

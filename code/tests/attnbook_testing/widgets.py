@@ -125,7 +125,7 @@ def bench(heads=2, classes=4, **options):
     given |= {"bias": tensor(classes), "classes": LETTERS[4 : 4 + classes], "key": 2, "seed": 1}
     given |= {"key_labels": ["one", "b", "c", "d", "e"], "title": "change the weights"}
     return CounterfactualBench(
-        weights, 2 * tensor(2, heads, 5, 3), tensor(classes, 3), **(given | options)
+        weights, 2 * tensor(2, heads, 5, 3), tensor(classes, 3) / 2, **(given | options)
     )
 
 

@@ -93,7 +93,7 @@ def test_short_labels_stand_over_columns_and_long_ones_in_lines(show, width):
     words = bench(key_labels=["quite a long sentence"] * 5, key=0)
     page = show(letters, words, width=width).page
     heights = [c.bounding_box()["height"] for c in page.locator("canvas[tabindex]").all()]
-    assert heights[0] == 20 + 2 * (20 + 2 * 19 + 8) and heights[1] == 20 + 5 * 25 + 4
+    assert heights[0] == 2 * (40 + 2 * 19 + 6) and heights[1] == 20 + 5 * 25 + 4
     page.locator("canvas[tabindex]").first.focus()
     for key in ("ArrowRight", "Enter"):
         page.keyboard.press(key)
@@ -103,6 +103,6 @@ def test_short_labels_stand_over_columns_and_long_ones_in_lines(show, width):
 def test_without_a_known_truth_nothing_is_judged(show):
     widget = bench(gold=None, operation="force")
     page = show(widget).page
-    shows(page, widget)
+    soon(page, shows, page, widget)
     assert "truth" not in page.locator(".ah-readout").inner_text()
     assert "decides" not in page.locator(".ah-hidden table").inner_text()

@@ -477,9 +477,9 @@ def bench_claim(widget) -> list:
         return ["Correlated: ", widget.agreement()]
     if widget.operation == "counterfeit":
         away = np.abs(widget.weights() - widget.trained()).sum() / 2
-        return ["other weights", away] if away > 0.0005 else ["no other weights"]
+        return ["other weights", away] if away > 0.001 else ["no weights farther than 0.001"]
     before, now = widget.probabilities(widget.trained()), widget.probabilities()
-    turned = before.argmax() != now.argmax()
+    turned = bool(before.argmax() != now.argmax())
     changed = "can change the answer" if turned else "the answer stays"
     return [f"Intervened: {'these weights ' * turned}{changed}" if widget.changed else "No head"]
 
@@ -497,7 +497,7 @@ def bench_reads(widget):
     if widget._gold:
         gold, most = widget._gold[widget.batch], int(trained.argmax())
         parts += ["Judged by truth: key", gold, f"“{labels[gold]}” decides", trained[gold]]
-        parts += ["the most"] if most == gold else [trained[most], most, f"“{labels[most]}”"]
+        parts += ["the most"] if most == gold else [most, f"“{labels[most]}”", trained[most]]
     heads = len(widget.trained())
     parts += ["Marked: key", widget.key, f"“{labels[widget.key]}”", trained[widget.key]]
     parts += [heads] if heads > 1 else []

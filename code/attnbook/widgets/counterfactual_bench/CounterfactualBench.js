@@ -94,11 +94,11 @@ class BenchView extends SettingsView {
   }
 
   onKey(name) {
-    const { key } = this.picture;
-    if (name === "Enter" || name === " ") return this.store({ key, operation: "force" });
-    if (name === "Delete" || name === "Backspace") return this.store({ key, operation: "erase" });
-    if (name === "Escape") return this.model.get("operation") !== "trained" && this.store({ operation: "trained" });
-    return super.onKey(name);
+    const operation = { Enter: "force", " ": "force", Delete: "erase", Backspace: "erase", Escape: "trained" }[name];
+    if (!operation) return super.onKey(name);
+    if (name === "Escape" && this.picture.operation === operation) return false;
+    this.store({ operation });
+    return this.voice.say(this.said);
   }
 
   /** The changes that keys make. */

@@ -5,8 +5,11 @@ const EPS = 1e-5; // of the layer norm
 const range = (n) => [...Array(n).keys()];
 const sumOf = (row) => row.reduce((sum, x) => sum + x, 0);
 
-/** Half the sum of absolute differences. */
-export const distanceOf = (one, other) => sumOf(one.map((x, n) => Math.abs(x - other[n]))) / 2;
+/** Half the sum of absolute differences; what rounding leaves is 0. */
+export function distanceOf(one, other) {
+  const distance = sumOf(one.map((x, n) => Math.abs(x - other[n]))) / 2;
+  return distance < 1e-12 ? 0 : distance;
+}
 
 /** The shares of the classes with these weights, a row for each head. */
 export function outputOf({ added, residual, norm, readout, bias, sizes }, weights) {

@@ -8,7 +8,7 @@ const HEADING = 20; // pixels of a line of words
 const [ROW, LARGEST] = [19, 30]; // of a head, of a key, in columns
 const [LINE, WIDEST] = [25, 46]; // of a key, of a head, in lines
 
-/** Places both maps in `width` pixels; `stretch`: what the page leaves more in height. */
+/** Places both maps, one below the other or side by side, in `width` pixels. */
 export function planBench(ctx, { width, ratio, labels, headLabels, gold }) {
   ctx.font = `${LABEL_SIZE}px ${FONT}`;
   const snap = (length) => Math.floor(length * ratio) / ratio;
@@ -18,10 +18,10 @@ export function planBench(ctx, { width, ratio, labels, headLabels, gold }) {
   const left = heads > 1 ? Math.min(0.22 * width, widest(headLabels) + 10) : 2;
   const cell = snap(Math.min(LARGEST, (width - left - 4) / keys));
   if (widest(labels) <= Math.max(cell, 12)) {
-    const block = HEADING + heads * ROW + 8;
+    const block = 2 * HEADING + heads * ROW + 6;
     const at = (n) => ({ left, top: 2 * HEADING + n * block, cellWidth: cell, cellHeight: ROW, ratio });
-    return { ...shared, lines: false, cell, maps: [at(0), at(1)], height: HEADING + 2 * block,
-      step: labelStep(cell, widest(labels) + 3) };
+    return { ...shared, lines: false, cell, maps: [at(0), at(1)], height: 2 * block,
+      step: labelStep(cell, widest(labels) + 0.5) };
   }
   const column = snap(Math.min(WIDEST, (0.34 * width) / (2 * heads)));
   const start = width - 2 * heads * column - 12;

@@ -23,8 +23,8 @@ function describeClaim({ operation, agreement, before, now, away, changed }) {
     return `Correlated: weights and effects of erasure agree by ${numeral(agreement, 2)} (Spearman). Both describe this model.`;
   }
   if (operation === "counterfeit" && changed.length) {
-    return away > 0.0005 ? `Intervened: other weights, ${weightText(away)} away, give the same output.`
-      : "Intervened: no other weights give this output.";
+    return away > 0.001 ? `Intervened: other weights, ${weightText(away)} away, give the same output.`
+      : "Intervened: no weights farther than 0.001 away give this output.";
   }
   if (!changed.length) return "No head is changed.";
   if (top(before) !== top(now)) return "Intervened: these weights can change the answer of this model.";
@@ -32,11 +32,11 @@ function describeClaim({ operation, agreement, before, now, away, changed }) {
 }
 
 function describeTruth(picture) {
-  const { gold, trained, labels } = picture;
+  const { gold, trained } = picture;
   const mean = meanRow(trained);
   const most = top(mean);
-  const own = `${nameOf(picture, gold)} decides. It has ${weightText(mean[gold])} as trained`;
-  return `Judged by truth: ${own}${most === gold ? ", the most." : `; most, ${weightText(mean[most])}, has key ${most} “${labels[most]}”.`}`;
+  const own = `Judged by truth: ${nameOf(picture, gold)} decides, and has ${weightText(mean[gold])} of the weight as trained`;
+  return most === gold ? `${own}, the most.` : `${own}; ${nameOf(picture, most)} has ${weightText(mean[most])}.`;
 }
 
 function describeKey(picture) {
