@@ -22,7 +22,7 @@ BLOCK = 128
 
 
 def online_softmax(scores: Tensor, mask: Tensor | None = None, *, block: int = BLOCK) -> Tensor:
-    """`masked_softmax` in two passes over blocks of keys: maximum and sum together, then weights.
+    """Compute `masked_softmax` in two passes over blocks of keys: maximum and sum, then weights.
 
     Args:
         scores: (..., q, k), floating point.

@@ -313,18 +313,6 @@ def online_blocks():
     return t | {"output": output}
 
 
-def latent_cache():
-    """As the page's layer makes them."""
-    d_c, d_r, x = SIZES["d_c"], SIZES["d_r"], torch.randn(n, d)
-    turn, t = ab.RotaryPositions(d_r), {"tokens": x, "latent": x @ torch.randn(d, d_c)}
-    t["rotary"] = turn(x @ torch.randn(d, d_r))
-    t |= {name: t["latent"] @ torch.randn(h, d_c, p) for name in ("keys", "values")}
-    t |= {"content": x @ torch.randn(h, d, p), "place": turn(x @ torch.randn(h, d, d_r))}
-    t["scores"] = t["content"] @ t["keys"].mT + t["place"] @ t["rotary"].mT
-    t["weights"] = ab.masked_softmax(t["scores"] / (p + d_r) ** 0.5, ab.causal_mask(n))
-    return t | {"output": t["weights"] @ t["values"]}
-
-
 def hops_chain():
     """The page's three facts, in features milk, john, mary, went."""
     t = {"question": torch.tensor([[1.0, 0, 0, 1]])}
@@ -607,7 +595,7 @@ TRACES += (layers_mixed,)
 TRACES += (selective_node, hierarchy, four_normalisers)
 TRACES += (cheap_ways, cheap_map, cheap_blocks, three_branches)
 TRACES += (task_enters, two_pointers)
-TRACES += (hops_chain, hops_network, online_blocks, latent_cache)
+TRACES += (hops_chain, hops_network, online_blocks)
 TRACES += (induction,)
 TRACES = {trace.__name__: trace for trace in TRACES}
 

@@ -13,11 +13,11 @@ from devkit import ROOT, scaffold
 
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv", "_build", "__pycache__", "*.egg-info")
 TESTS = (  # of all that there are, those that look at what is new
-    ["book/99_tasks.ipynb", "code/tests/test_tasks.py", "code/tests/test_chapters.py"],
+    ["book/99_skimming.ipynb", "code/tests/test_skimming.py", "code/tests/test_chapters.py"],
     ["code/tests/test_predict.py"],
-    ["code/tests/test_doubt.py", "code/tests/test_notebooks.py", "-k", "99_tasks or Hops"],
-    ["code/tests/browser/test_every_widget.py", "-k", "Hops"],
-    ["exercises/coursegrade/tests/test_exercises.py", "-k", "99_tasks"],
+    ["code/tests/test_doubt.py", "code/tests/test_notebooks.py", "-k", "99_skimming or Skims"],
+    ["code/tests/browser/test_every_widget.py", "-k", "Skims"],
+    ["exercises/coursegrade/tests/test_exercises.py", "-k", "99_skimming"],
 )
 
 
@@ -43,8 +43,8 @@ def python(tmp_path_factory):
 
 @pytest.mark.usefixtures("browser")  # it draws the widget
 def test_a_new_chapter_with_a_new_widget_passes_its_tests_and_stands_in_the_book(python):
-    python("devkit.scaffold", "chapter", "99", "tasks")
-    python("devkit.scaffold", "widget", "Hops", "99")
+    python("devkit.scaffold", "chapter", "99", "skimming")
+    python("devkit.scaffold", "widget", "Skims", "99")
     for tests in TESTS:
         python("pytest", "--nbval", "-q", *tests)
     python("devkit.build")
