@@ -15,7 +15,7 @@ def scale(n):
     return 1.0
 
 
-def one_level(rows, W, c):
+def slow_level(rows, W, c):
     """Output and weights in double precision, one row after another."""
     scores = [float(torch.tanh(W.double() @ x) @ c.double()) for x in rows]
     top = max(scores)
@@ -41,7 +41,7 @@ def test_q1_level(student, rng, k):
     output, weights = student.level(x, mask, W, c)
     for i in range(2):
         rows = [x[i, j].double() for j in range(k) if mask[i, j]]
-        want, share = one_level(rows, W, c)
+        want, share = slow_level(rows, W, c)
         assert close(output[i], want, atol=1e-4)
         assert close(weights[i][mask[i]], torch.tensor(share), atol=1e-4)
 
@@ -71,8 +71,8 @@ def test_q1_read(student, rng):
     got = student.read(x, mask, *first, *second)
     for i in range(3):
         rows = [[x[i, j, n].double() for n in range(5) if mask[i, j, n]] for j in range(4)]
-        vectors = [one_level(row, *first)[0] for row in rows if row]
-        assert close(got[i], one_level(vectors, *second)[0], atol=1e-4)
+        vectors = [slow_level(row, *first)[0] for row in rows if row]
+        assert close(got[i], slow_level(vectors, *second)[0], atol=1e-4)
 
 
 @points(2, "q1")
